@@ -1,0 +1,116 @@
+/**
+ * What a core says about itself: one object for each thing that decides the fate of a record.
+ *
+ * The contract with nemesis, checker and report is `docs/trace.md`, not these types: they share none with the broker,
+ * and a test holds all of them to the page. A core emits the fields here; the driver puts `seq`, `time`, `node` and
+ * `boot` in front ({@link TraceLine}).
+ *
+ * Invariant: a line says only what the core has done in this step, never what it expects.
+ */
+import type { EpochEntry, NodeId, Peer } from './step.ts';
+
+export interface TracedBatch {
+  readonly base: number;
+  readonly last: number;
+  readonly epoch: number;
+  /** CRC of the batch, eight hexadecimal digits. */
+  readonly hash: string;
+}
+
+/** The rule that removed records, or looked whether to. */
+export type TruncationRule =
+  | 'high-watermark'
+  | 'high-watermark-on-election'
+  | 'leader-epoch'
+  | 'offset-out-of-range';
+
+export type TruncationEvidence =
+  | { readonly highWatermark: number }
+  | {
+      readonly leader: NodeId;
+      readonly question: { readonly epoch: number };
+      readonly answer: { readonly epoch: number; readonly endOffset: number };
+    }
+  | { readonly leader: NodeId; readonly leaderStart: number; readonly leaderEnd: number };
+
+interface OnPartition {
+  readonly partition: string;
+  readonly leaderEpoch: number;
+  /** The message that caused it, `<client id>#<correlation id>`. */
+  readonly msg?: string;
+}
+
+export type TraceEvent =
+  | { readonly event: 'start'; readonly port: number; readonly build: string; readonly defects: readonly string[] }
+  | {
+      readonly event: 'recover';
+      readonly partition: string;
+      readonly logStart: number;
+      readonly flushed: number;
+      readonly from: number;
+      readonly to: number;
+      readonly cut: 'none' | 'torn-tail' | 'power-loss';
+      readonly hw: number;
+      readonly epochs: readonly (readonly [epoch: number, startOffset: number])[];
+    }
+  | { readonly event: 'stop' }
+  | ({ readonly event: 'append'; readonly batches: readonly TracedBatch[] } & OnPartition)
+  | ({ readonly event: 'fetch'; readonly follower: NodeId; readonly offset: number; readonly leo: number } & OnPartition)
+  | ({ readonly event: 'hw'; readonly from: number; readonly to: number; readonly isr?: readonly NodeId[] } & OnPartition)
+  | ({
+      readonly event: 'ack';
+      readonly base: number;
+      readonly last: number;
+      readonly acks: -1 | 0 | 1;
+      readonly isr: readonly NodeId[];
+    } & OnPartition)
+  | ({
+      readonly event: 'role';
+      readonly role: 'leader' | 'follower';
+      readonly leader: NodeId | null;
+      readonly leo: number;
+      readonly hw: number;
+      readonly isr: readonly NodeId[];
+    } & OnPartition)
+  | ({
+      readonly event: 'truncation';
+      readonly from: number;
+      readonly to: number;
+      readonly rule: TruncationRule;
+      readonly evidence: TruncationEvidence;
+    } & OnPartition)
+  | ({ readonly event: 'fenced'; readonly by: string; readonly requestEpoch: number; readonly from: string } & OnPartition)
+  | ({ readonly event: 'log-start'; readonly from: number; readonly to: number; readonly reason: string } & OnPartition)
+  | { readonly event: 'delete'; readonly partition: string }
+  /* The controller's. */
+  | { readonly event: 'create'; readonly partition: string; readonly replicas: readonly NodeId[] }
+  | ({
+      readonly event: 'election';
+      readonly leader: NodeId | null;
+      readonly previousLeader: NodeId | null;
+      readonly isr: readonly NodeId[];
+      readonly clean: boolean;
+      readonly reason: string;
+    } & OnPartition)
+  | ({
+      readonly event: 'isr';
+      readonly from: readonly NodeId[];
+      readonly to: readonly NodeId[];
+      readonly reason: string;
+    } & OnPartition)
+  | { readonly event: 'fence'; readonly broker: NodeId; readonly reason: string }
+  | { readonly event: 'unfence'; readonly broker: NodeId };
+
+/** A line as it stands in the trace. */
+export type TraceLine = {
+  readonly seq: number;
+  /** Nanoseconds on the run's monotonic clock. */
+  readonly time: number;
+  readonly node: Peer;
+  readonly boot: number;
+} & TraceEvent;
+
+/** `[epoch, startOffset]` pairs, the short form in which a trace shows an epoch cache. */
+export function tracedEpochs(entries: readonly EpochEntry[]): (readonly [number, number])[] {
+  return entries.map((entry) => [entry.epoch, entry.startOffset] as const);
+}

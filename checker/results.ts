@@ -1,0 +1,190 @@
+/**
+ * The verdict, as it is written to `results.json`.
+ *
+ * `results.json` is the truth; the report, the exit code and the one sentence are drawn from it.
+ * `docs/results.schema.json` is its JSON Schema; a test holds both to real results.
+ *
+ * Invariant: nothing here is softened. `unknown` is a verdict of its own; unknown beats true, false beats unknown.
+ */
+import type { Key, Value } from './history.ts';
+
+export type Verdict = true | false | 'unknown';
+/** `not-checked`: this kind of source can hold no evidence for the guarantee; it stays out of the whole. */
+export type GuaranteeVerdict = Verdict | 'not-checked';
+
+export type Guarantee =
+  | 'durability'
+  | 'agreement'
+  | 'offsets'
+  | 'visibility'
+  | 'order'
+  | 'transactions'
+  | 'convergence';
+
+export type AnomalyKind =
+  | 'lost-acked-write'
+  | 'lost-write'
+  | 'lost-on-replica'
+  | 'replica-divergence'
+  | 'inconsistent-offsets'
+  | 'offset-moved'
+  | 'duplicate'
+  | 'phantom'
+  | 'G1a'
+  | 'consumer-saw-uncommitted'
+  | 'no-convergence'
+  | 'malformed';
+
+/** Where a fact stands. Whoever doubts an anomaly can look each of these up. */
+export type Reference =
+  | { readonly source: 'history'; readonly index: number }
+  | { readonly source: 'trace'; readonly node: number | 'controller'; readonly boot: number; readonly seq: number }
+  | { readonly source: 'log'; readonly node: number; readonly offset: number; readonly epoch: number | null };
+
+/** One step of a causal chain, in plain words. */
+export interface WhyStep {
+  readonly text: string;
+  /** Nanoseconds on the run's clock, where the step has a time. */
+  readonly time?: number;
+  readonly references: readonly Reference[];
+}
+
+export interface Anomaly {
+  readonly kind: AnomalyKind;
+  /** `expected`: the configuration allows it (see `docs/verdicts.md`); shown, and fails nothing. */
+  readonly class: 'violation' | 'expected';
+  readonly guarantee: Guarantee;
+  /** The partition, where there is one. */
+  readonly key: Key | null;
+  readonly offset: number | null;
+  readonly values: readonly Value[];
+  /** One sentence. */
+  readonly summary: string;
+  /** Labels such as `lost-tail` or `last-replica-standing`. */
+  readonly labels: readonly string[];
+  /** Brokers concerned. */
+  readonly nodes: readonly number[];
+  readonly evidence: readonly Reference[];
+  readonly why: readonly WhyStep[];
+  /** What follows from this one cause: counts by kind, with the first reference of each. */
+  readonly consequences: readonly {
+    readonly kind: AnomalyKind;
+    readonly count: number;
+    readonly summary: string;
+    readonly evidence: readonly Reference[];
+  }[];
+}
+
+export interface Exposure {
+  readonly key: Key;
+  readonly node: number;
+  readonly leaderEpoch: number;
+  readonly highWatermark: number;
+  readonly endOffset: number;
+  /** Acknowledged offsets at risk, first and last. */
+  readonly acknowledged: readonly [first: number, last: number];
+  readonly reference: Reference;
+}
+
+export interface FaultSummary {
+  readonly fault: string;
+  readonly kind: string;
+  readonly nodes: Readonly<Record<string, unknown>>;
+  readonly startTime: number;
+  readonly endTime: number | null;
+  readonly effective: boolean;
+}
+
+/** Of one run. */
+export interface RunResults {
+  readonly schemaVersion: 1;
+  readonly type: 'run';
+  readonly valid: Verdict;
+  readonly run: {
+    readonly name: string;
+    readonly build: string;
+    readonly runtime: string;
+    readonly seed: number | null;
+    readonly configuration: Readonly<Record<string, unknown>>;
+    /** The command that shows it again. */
+    readonly command: string | null;
+  };
+  readonly guarantees: Readonly<Record<Guarantee, GuaranteeVerdict>>;
+  /** Why a guarantee is unknown or not checked, and what else a reader should know. */
+  readonly notes: readonly string[];
+  readonly anomalies: readonly Anomaly[];
+  /** Null when it cannot be known (no trace). */
+  readonly exposures: readonly Exposure[] | null;
+  readonly faults: readonly FaultSummary[];
+  /** Figures: operations by outcome, records acknowledged, read, elections, truncations, settle time … */
+  readonly measures: Readonly<Record<string, number>>;
+}
+
+/** One build's side of a comparison. */
+export interface BuildResults {
+  readonly build: string;
+  readonly runs: number;
+  readonly anomalous: number;
+  readonly unknown: number;
+  /** Runs with at least one exposure. */
+  readonly exercised: number;
+  /** `anomalous / runs`. */
+  readonly rate: number;
+  readonly interval: { readonly method: 'wilson' | 'one-sided-zero'; readonly low: number; readonly high: number };
+  /** Bounds of the rate if every unknown run was clean, or anomalous. */
+  readonly bounds: { readonly allGood: number; readonly allBad: number };
+  /** Violations by kind, in how many runs. */
+  readonly kinds: Readonly<Record<string, number>>;
+}
+
+export interface PairResults {
+  readonly seed: number;
+  readonly order: readonly ['control' | 'candidate', 'control' | 'candidate'];
+  readonly control: PairedRun;
+  readonly candidate: PairedRun;
+}
+
+export interface PairedRun {
+  /** Folder of the run, relative to the comparison's. */
+  readonly directory: string;
+  readonly valid: Verdict;
+  readonly violations: number;
+  readonly exposures: number | null;
+  /** `false` with a reason when the harness or its environment failed. */
+  readonly completed: boolean;
+  readonly error?: string;
+}
+
+export interface ComparisonTest {
+  readonly endpoint: string;
+  readonly test: 'mcnemar-exact' | 'fisher-exact';
+  /** Discordant pairs: only the control anomalous, only the candidate anomalous. */
+  readonly controlOnly: number;
+  readonly candidateOnly: number;
+  readonly p: number;
+  /** After Holm's correction; the primary endpoint is not corrected. */
+  readonly adjustedP: number;
+  readonly primary: boolean;
+  /** Smallest p that this number of pairs could have shown. */
+  readonly smallestP: number;
+}
+
+/** Of a comparison. */
+export interface ComparisonResults {
+  readonly schemaVersion: 1;
+  readonly type: 'comparison';
+  /** `true`: the candidate kept its word. */
+  readonly valid: Verdict;
+  /** The sentence. */
+  readonly verdict: string;
+  /** True when so many runs are unknown that the comparison proves nothing. */
+  readonly void: boolean;
+  readonly runtime: string;
+  readonly seeds: readonly number[];
+  readonly configuration: Readonly<Record<string, unknown>>;
+  readonly command: string;
+  readonly control: BuildResults;
+  readonly candidate: BuildResults;
+  readonly tests: readonly ComparisonTest[];
+  readonly pairs: readonly PairResults[];
+}

@@ -1,0 +1,65 @@
+/**
+ * The configuration of one run, resolved: every default filled in, nothing left to the environment.
+ *
+ * It is stored in `run.json`, so that a run can be repeated and a checker knows what was promised. Flags are parsed
+ * and checked in `harness/cli`; here stand only the shape and the defaults.
+ */
+
+export type FaultKind = 'partition' | 'pause' | 'crash' | 'leader-move' | 'handover-crash';
+
+export interface RunConfig {
+  /** A build for all brokers (`hw`), or one for each (`1=hw,2-3=epoch`). */
+  readonly build: string;
+  readonly defects: readonly string[];
+  readonly runtime: 'local' | 'docker';
+  readonly seed: number;
+  readonly brokers: number;
+  readonly replicationFactor: number;
+  readonly minInsyncReplicas: number;
+  readonly uncleanElection: boolean;
+  readonly acks: 'all' | 0 | 1;
+  readonly topic: string;
+  readonly partitions: number;
+  /** Operations per second, over all processes. */
+  readonly rate: number;
+  /** Processes: each has one operation under way at a time. */
+  readonly concurrency: number;
+  /** How long load and faults last. */
+  readonly timeLimitMs: number;
+  readonly settleTimeoutMs: number;
+  /** Deadline of a client's operation; it closes the connection. */
+  readonly clientTimeoutMs: number;
+  readonly nemesis: readonly FaultKind[];
+  /** Mean time between the starts of two faults. */
+  readonly nemesisIntervalMs: number;
+  readonly replicaLagTimeMaxMs: number;
+  readonly brokerSessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  readonly fetchMaxWaitMs: number;
+  readonly highWatermarkCheckpointIntervalMs: number;
+  readonly leaveRunning: boolean;
+}
+
+export const defaultRunConfig: Omit<RunConfig, 'build' | 'runtime' | 'seed'> = {
+  defects: [],
+  brokers: 3,
+  replicationFactor: 3,
+  minInsyncReplicas: 2,
+  uncleanElection: false,
+  acks: 'all',
+  topic: 'tide',
+  partitions: 8,
+  rate: 100,
+  concurrency: 8,
+  timeLimitMs: 12_000,
+  settleTimeoutMs: 30_000,
+  clientTimeoutMs: 1_000,
+  nemesis: ['partition', 'pause', 'crash', 'leader-move', 'handover-crash'],
+  nemesisIntervalMs: 3_000,
+  replicaLagTimeMaxMs: 2_000,
+  brokerSessionTimeoutMs: 1_500,
+  heartbeatIntervalMs: 300,
+  fetchMaxWaitMs: 500,
+  highWatermarkCheckpointIntervalMs: 5_000,
+  leaveRunning: false,
+};

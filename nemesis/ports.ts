@@ -1,0 +1,116 @@
+/**
+ * What the nemesis, and the harness around it, need from a runtime.
+ *
+ * A runtime (processes on loopback, containers, the simulator) is anything that can deploy the nodes of a cluster,
+ * break and mend them by an {@link Action}, show their trace, prove that their links work, and hand over what they
+ * left on disk. The nemesis itself never calls these: its conductor is pure and returns actions; the harness performs
+ * them. Only types stand here, so that every island may import this file.
+ *
+ * Invariant: an action answers with evidence that it took effect, or says that it did not. Nothing is assumed.
+ */
+
+/** A broker, counted from 1. */
+export type NodeId = number;
+export type NodeName = NodeId | 'controller';
+
+/** Packets from `from` do not reach `to`. `clients` are the harness's own connections. */
+export interface Cut {
+  readonly from: NodeName | 'clients';
+  readonly to: NodeName | 'clients';
+}
+
+export type Action =
+  /** The whole wanted state of the network: exactly these cuts from now on; an empty list heals everything. */
+  | { readonly port: 'links'; readonly cuts: readonly Cut[] }
+  /** `power-loss` kills and marks the data directory, so that the next start keeps only what was flushed. */
+  | {
+      readonly port: 'process';
+      readonly verb: 'pause' | 'resume' | 'kill' | 'start' | 'power-loss';
+      readonly node: NodeName;
+    }
+  /** Ask the controller, through any broker, to make `to` the leader. Performed by the harness's admin client. */
+  | { readonly port: 'leadership'; readonly partition: string; readonly to: NodeId };
+
+/** What proves that an action took effect. */
+export interface Evidence {
+  readonly effective: boolean;
+  /**
+   * Facts, by name. For `links`: `dropped`, the packets or bytes that the cuts just removed had swallowed, by
+   * `"1→2"`. For processes: their state as the system tells it, their pid, their start time.
+   */
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** One line of `docs/trace.md`, parsed; which fields there are depends on `event`. */
+export interface TraceLine {
+  readonly seq: number;
+  readonly time: number;
+  readonly node: NodeName;
+  readonly boot: number;
+  readonly event: string;
+  readonly partition?: string;
+  readonly leaderEpoch?: number;
+  readonly msg?: string;
+  readonly [field: string]: unknown;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A fresh round trip on one link: a new connection from the place of `from`, one request to `to`, its answer. */
+export interface LinkProbe {
+  readonly from: NodeName | 'clients';
+  readonly to: NodeName;
+  readonly ok: boolean;
+  readonly roundTripMs?: number;
+  readonly error?: string;
+}
+
+/** What a runtime passes to a node's process; only the runtime knows addresses and paths. */
+export interface ProcessPlace {
+  readonly node: NodeName;
+  /** As the process itself sees it (in a container: inside of it). */
+  readonly dataDirectory: string;
+  readonly listen: Address;
+  /** Where everybody else reaches the node. */
+  readonly advertised: Address;
+  /** Where this node reaches the controller. */
+  readonly controller: Address;
+}
+
+/** What is to be deployed. */
+export interface DeploySpec {
+  /** Names everything that the run creates: lower-case letters, digits and dashes, unique on this machine. */
+  readonly runId: string;
+  readonly brokers: readonly NodeId[];
+  /** The file to run for a node, relative to the project, and its arguments. */
+  readonly command: (place: ProcessPlace) => readonly string[];
+  /** The run's folder, absolute. `logs/<node>.log` gets the nodes' standard error, `data/<node>/` their data directories. */
+  readonly directory: string;
+  /** Reports slow steps, one short line each, such as `building the image`. */
+  readonly progress: (line: string) => void;
+  /** Aborted on interrupt: deploying stops and removes what it had made. */
+  readonly signal: AbortSignal;
+}
+
+/** A deployed cluster. After `close` nothing of it is left on the machine but the run's folder. */
+export interface Cluster {
+  readonly runtime: 'sim' | 'local' | 'docker';
+  readonly brokers: readonly NodeId[];
+  /** Where clients reach each broker. */
+  readonly addresses: ReadonlyMap<NodeId, Address>;
+  /** Every trace line of every node, in the order of arrival, including those before the subscription. */
+  subscribe(listener: (line: TraceLine) => void): void;
+  /** Told when a node's process ends without an action of ours. */
+  onUnexpectedExit(listener: (node: NodeName, detail: string) => void): void;
+  /** Performs a `links` or `process` action. Rejects only if the environment fails. */
+  perform(action: Action): Promise<Evidence>;
+  /** Tries every link afresh, in parallel, each within `timeoutMs`. */
+  probeLinks(timeoutMs: number): Promise<readonly LinkProbe[]>;
+  /** Copies every node's data directory to `data/<node>/` as it stands; brokers may be running. */
+  collect(): Promise<void>;
+  /** Stops everything and removes it; names what could not be removed. Never rejects. */
+  close(): Promise<{ readonly residue: readonly string[] }>;
+}
