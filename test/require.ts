@@ -19,7 +19,12 @@ function present(name: string, command: string, args: readonly string[]): boolea
 export const have = {
   /** A Docker engine that answers, and the `nft` that its pods need. */
   get docker(): boolean {
-    return memo('docker', () => present('docker', 'docker', ['version', '--format', '{{.Server.Version}}']) && present('docker', 'nft', ['--version']));
+    return memo(
+      'docker',
+      () =>
+        present('docker', 'docker', ['version', '--format', '{{.Server.Version}}']) &&
+        present('docker', 'nft', ['--version']),
+    );
   },
   get kcat(): boolean {
     return memo('kcat', () => present('kcat', 'kcat', ['-V']));

@@ -18,11 +18,7 @@ export interface TracedBatch {
 }
 
 /** The rule that removed records, or looked whether to. */
-export type TruncationRule =
-  | 'high-watermark'
-  | 'high-watermark-on-election'
-  | 'leader-epoch'
-  | 'offset-out-of-range';
+export type TruncationRule = 'high-watermark' | 'high-watermark-on-election' | 'leader-epoch' | 'offset-out-of-range';
 
 export type TruncationEvidence =
   | { readonly highWatermark: number }
@@ -55,8 +51,18 @@ export type TraceEvent =
     }
   | { readonly event: 'stop' }
   | ({ readonly event: 'append'; readonly batches: readonly TracedBatch[] } & OnPartition)
-  | ({ readonly event: 'fetch'; readonly follower: NodeId; readonly offset: number; readonly leo: number } & OnPartition)
-  | ({ readonly event: 'hw'; readonly from: number; readonly to: number; readonly isr?: readonly NodeId[] } & OnPartition)
+  | ({
+      readonly event: 'fetch';
+      readonly follower: NodeId;
+      readonly offset: number;
+      readonly leo: number;
+    } & OnPartition)
+  | ({
+      readonly event: 'hw';
+      readonly from: number;
+      readonly to: number;
+      readonly isr?: readonly NodeId[];
+    } & OnPartition)
   | ({
       readonly event: 'ack';
       readonly base: number;
@@ -79,7 +85,12 @@ export type TraceEvent =
       readonly rule: TruncationRule;
       readonly evidence: TruncationEvidence;
     } & OnPartition)
-  | ({ readonly event: 'fenced'; readonly by: string; readonly requestEpoch: number; readonly from: string } & OnPartition)
+  | ({
+      readonly event: 'fenced';
+      readonly by: string;
+      readonly requestEpoch: number;
+      readonly from: string;
+    } & OnPartition)
   | ({ readonly event: 'log-start'; readonly from: number; readonly to: number; readonly reason: string } & OnPartition)
   | { readonly event: 'delete'; readonly partition: string }
   /* The controller's. */
