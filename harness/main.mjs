@@ -1,26 +1,31 @@
 #!/usr/bin/env node
 // The launcher. The project runs on the Node 24 that is packaged in node_modules, whatever Node started it: an older
-// one hands over to it with the same arguments. Plain JavaScript, since an old Node cannot read TypeScript.
-import { spawnSync } from 'node:child_process';
+// one hands over to it with the same arguments and signals. Plain JavaScript, since an old Node cannot read TypeScript.
+import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-const major = Number(process.versions.node.split('.')[0]);
-if (major >= 24) {
-  await import('./cli/main.ts');
+if (Number(process.versions.node.split('.')[0]) >= 24) {
+  const { main } = await import('./cli/main.ts');
+  await main(process.argv.slice(2));
 } else {
-  const require = createRequire(import.meta.url);
-  let node;
+  const child = spawn(packagedNode(), [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  // The child cleans up and decides the exit code; this process only passes signals on and waits.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code) => process.exit(code ?? 255));
+  child.on('error', (error) => {
+    console.error(`tidemark: cannot start the packaged Node: ${error.message}`);
+    process.exit(255);
+  });
+}
+
+function packagedNode() {
   try {
-    node = require.resolve(`node-${process.platform}-${process.arch}/bin/node`);
+    return createRequire(import.meta.url).resolve(`node-${process.platform}-${process.arch}/bin/node`);
   } catch {
     console.error(
-      `tidemark needs Node 24 or later; this is Node ${process.versions.node}, and no packaged Node is installed for ${process.platform}-${process.arch}. Run npm ci, or install Node 24.`,
+      `tidemark: Node 24 or later is needed; this is ${process.versions.node}, and no packaged one is installed for ${process.platform}-${process.arch}: run npm ci, or install Node 24`,
     );
     process.exit(255);
   }
-  // The child gets the terminal's Ctrl-C itself; this process only waits, so that clean-up is not cut short.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
-  const child = spawnSync(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  process.exit(child.status ?? (child.signal === 'SIGINT' ? 130 : 255));
 }

@@ -1,0 +1,68 @@
+/**
+ * The command line: one file per command beside this one, and one place where errors become exit codes.
+ *
+ * A command's action returns its exit code; it throws UsageError (254), EnvironmentError (255) or InterruptedError
+ * (130). Anything else is a programmer error and is shown with its stack. Heavy modules are imported by the actions,
+ * so that `--help` is instant.
+ */
+import { Command, CommanderError } from 'commander';
+import {
+  EnvironmentError,
+  InterruptedError,
+  UsageError,
+  environmentErrorFrom,
+  exitCodes,
+  isSystemError,
+} from '../errors.ts';
+import { registerCheck } from './check.ts';
+import { registerCompare } from './compare.ts';
+import { registerGc } from './gc.ts';
+import { registerReport } from './report.ts';
+import { registerRun } from './run.ts';
+import { registerScenario } from './scenario.ts';
+import { registerUp } from './up.ts';
+
+/** Runs one command line and ends the process with its exit code. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const program = new Command('tidemark')
+    .description('Proves, or disproves, that a replicated log keeps its word.')
+    .showHelpAfterError('(--help shows the flags)')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tidemark: ')) });
+  for (const register of [
+    registerCompare,
+    registerRun,
+    registerUp,
+    registerCheck,
+    registerScenario,
+    registerReport,
+    registerGc,
+  ]) {
+    register(program);
+  }
+  for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+  }
+  // What is still open now (an idle keep-alive socket of the engine, say) may not keep a finished command from ending.
+  process.exit();
+}
+
+/** Says what went wrong in one line, and which exit code that is. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.valid : exitCodes.badArguments;
+  if (error instanceof InterruptedError) return exitCodes.interrupted;
+  if (error instanceof UsageError) return complain(error.message, exitCodes.badArguments);
+  if (error instanceof EnvironmentError) return complain(error.message, exitCodes.environment);
+  if (isSystemError(error))
+    return complain(environmentErrorFrom(error, 'the system refused').message, exitCodes.environment);
+  console.error(error);
+  return exitCodes.environment;
+}
+
+function complain(message: string, code: number): number {
+  console.error(`tidemark: ${message}`);
+  return code;
+}

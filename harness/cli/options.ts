@@ -1,0 +1,288 @@
+/**
+ * The flags that several commands share, and how they become a {@link RunConfig}.
+ *
+ * Names and meanings are Jepsen's where Jepsen has them. Durations are seconds unless a unit stands behind them
+ * (`12`, `12s`, `500ms`, `2m`). Every value is checked here, so that whatever runs later may trust its configuration;
+ * a bad one is a UsageError that says which flag, what is wrong and what would be right.
+ */
+import { randomInt } from 'node:crypto';
+import { Option, type Command } from 'commander';
+import { buildNames } from '../../broker/core/builds.ts';
+import { defectNames } from '../../broker/core/defects.ts';
+import { UsageError } from '../errors.ts';
+import { buildsByNode } from '../plan/builds-by-node.ts';
+import { defaultRunConfig, type FaultKind, type RunConfig } from '../plan/config.ts';
+
+/** What commander hands to an action after `addRunOptions`. */
+export interface RunFlags {
+  readonly runtime?: 'local' | 'docker';
+  readonly seed?: number;
+  readonly store: string;
+  readonly nodes: number;
+  readonly replicationFactor: number;
+  readonly minInsync: number;
+  readonly unclean: boolean;
+  readonly acks: 'all' | 0 | 1;
+  readonly partitions: number;
+  readonly rate: number;
+  readonly concurrency: string;
+  readonly timeLimit: number;
+  readonly nemesis: readonly FaultKind[];
+  readonly nemesisInterval: number;
+  readonly settleTimeout: number;
+  readonly clientTimeout: number;
+  readonly defect: readonly string[];
+  readonly replicaLagTime: number;
+  readonly sessionTimeout: number;
+  readonly heartbeatInterval: number;
+  readonly fetchWait: number;
+  readonly hwCheckpointInterval: number;
+  readonly leaveDbRunning: boolean;
+  readonly json: boolean;
+}
+
+const faultKinds: readonly FaultKind[] = ['partition', 'pause', 'crash', 'leader-move', 'handover-crash'];
+
+/** Adds the flags of a cluster: its size, its promises and its timing. */
+export function addClusterOptions(command: Command): Command {
+  const d = defaultRunConfig;
+  return command
+    .addOption(
+      new Option(
+        '--runtime <runtime>',
+        'where brokers run: containers, or local processes (default: containers where an engine answers)',
+      ).choices(['local', 'docker']),
+    )
+    .addOption(numberOption('--nodes <n>', 'brokers', d.brokers, 1, 9))
+    .addOption(numberOption('--replication-factor <n>', 'replicas of each partition', d.replicationFactor, 1, 9))
+    .addOption(numberOption('--min-insync <n>', 'min.insync.replicas', d.minInsyncReplicas, 1, 9))
+    .option('--unclean', 'allow unclean leader election', false)
+    .addOption(numberOption('--partitions <n>', 'partitions of the topic', d.partitions, 1, 200))
+    .addOption(listOption('--defect <names>', 'defects of the broker to switch on, comma-separated', [], defectNames))
+    .addOption(durationOption('--replica-lag-time <time>', 'replica.lag.time.max.ms', d.replicaLagTimeMaxMs))
+    .addOption(
+      durationOption('--session-timeout <time>', 'silence after which a broker is fenced', d.brokerSessionTimeoutMs),
+    )
+    .addOption(
+      durationOption('--heartbeat-interval <time>', 'between the heartbeats of a broker', d.heartbeatIntervalMs),
+    )
+    .addOption(durationOption('--fetch-wait <time>', 'longest wait of a follower’s fetch', d.fetchMaxWaitMs))
+    .addOption(
+      durationOption(
+        '--hw-checkpoint-interval <time>',
+        'between two writes of the high watermark file',
+        d.highWatermarkCheckpointIntervalMs,
+      ),
+    );
+}
+
+/** Adds the flags of a test: load, faults, seed, store. */
+export function addRunOptions(command: Command): Command {
+  const d = defaultRunConfig;
+  return addClusterOptions(command)
+    .addOption(
+      numberOption(
+        '--seed <n>',
+        'seed of workload and faults (default: drawn)',
+        undefined,
+        0,
+        Number.MAX_SAFE_INTEGER - 10_000,
+      ),
+    )
+    .option('--store <dir>', 'where runs are kept', 'store')
+    .addOption(
+      new Option('--acks <acks>', 'acknowledgements that producers ask for')
+        .default(d.acks)
+        .argParser((text): 'all' | 0 | 1 => {
+          if (text === 'all' || text === '-1') return 'all';
+          if (text === '0') return 0;
+          if (text === '1') return 1;
+          throw new UsageError(`--acks ${text}: write all, 1 or 0`);
+        }),
+    )
+    .addOption(numberOption('--rate <n>', 'operations per second', d.rate, 1, 100_000))
+    .option('--concurrency <n>', 'client processes; 2n means twice the brokers', String(d.concurrency))
+    .addOption(durationOption('--time-limit <time>', 'how long load and faults last', d.timeLimitMs))
+    .addOption(
+      listOption(
+        '--nemesis <kinds>',
+        `faults, comma-separated: ${faultKinds.join(', ')}, or none`,
+        d.nemesis,
+        faultKinds,
+      ),
+    )
+    .addOption(
+      durationOption('--nemesis-interval <time>', 'mean time between the starts of faults', d.nemesisIntervalMs),
+    )
+    .addOption(durationOption('--settle-timeout <time>', 'bound on settling after the last fault', d.settleTimeoutMs))
+    .addOption(durationOption('--client-timeout <time>', 'deadline of a client’s operation', d.clientTimeoutMs))
+    .option('--leave-db-running', 'keep the cluster after the test', false)
+    .option('--json', 'print the results as JSON on standard output', false);
+}
+
+/** The configuration that the flags describe, for one build and seed. */
+export function runConfigFrom(flags: RunFlags, build: string, seed: number, runtime: RunConfig['runtime']): RunConfig {
+  checkTogether(flags, build);
+  return {
+    build,
+    defects: flags.defect,
+    runtime,
+    seed,
+    brokers: flags.nodes,
+    replicationFactor: flags.replicationFactor,
+    minInsyncReplicas: flags.minInsync,
+    uncleanElection: flags.unclean,
+    acks: flags.acks,
+    topic: defaultRunConfig.topic,
+    partitions: flags.partitions,
+    rate: flags.rate,
+    concurrency: concurrencyFrom(flags.concurrency, flags.nodes),
+    timeLimitMs: flags.timeLimit,
+    settleTimeoutMs: flags.settleTimeout,
+    clientTimeoutMs: flags.clientTimeout,
+    nemesis: flags.nemesis,
+    nemesisIntervalMs: flags.nemesisInterval,
+    replicaLagTimeMaxMs: flags.replicaLagTime,
+    brokerSessionTimeoutMs: flags.sessionTimeout,
+    heartbeatIntervalMs: flags.heartbeatInterval,
+    fetchMaxWaitMs: flags.fetchWait,
+    highWatermarkCheckpointIntervalMs: flags.hwCheckpointInterval,
+    leaveRunning: flags.leaveDbRunning,
+  };
+}
+
+/** Which flags, as a user would type them, differ from the defaults: the tail of a command that repeats a run. */
+export function flagsOf(config: RunConfig): string[] {
+  const d = defaultRunConfig;
+  const flags: string[] = [`--runtime ${config.runtime}`];
+  const add = (differs: boolean, flag: string): void => {
+    if (differs) flags.push(flag);
+  };
+  const seconds = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`);
+  add(config.brokers !== d.brokers, `--nodes ${config.brokers}`);
+  add(config.replicationFactor !== d.replicationFactor, `--replication-factor ${config.replicationFactor}`);
+  add(config.minInsyncReplicas !== d.minInsyncReplicas, `--min-insync ${config.minInsyncReplicas}`);
+  add(config.uncleanElection, '--unclean');
+  add(config.acks !== d.acks, `--acks ${config.acks}`);
+  add(config.partitions !== d.partitions, `--partitions ${config.partitions}`);
+  add(config.rate !== d.rate, `--rate ${config.rate}`);
+  add(config.concurrency !== d.concurrency, `--concurrency ${config.concurrency}`);
+  add(config.timeLimitMs !== d.timeLimitMs, `--time-limit ${seconds(config.timeLimitMs)}`);
+  add(
+    config.nemesis.join(',') !== d.nemesis.join(','),
+    `--nemesis ${config.nemesis.length === 0 ? 'none' : config.nemesis.join(',')}`,
+  );
+  add(config.nemesisIntervalMs !== d.nemesisIntervalMs, `--nemesis-interval ${seconds(config.nemesisIntervalMs)}`);
+  add(config.settleTimeoutMs !== d.settleTimeoutMs, `--settle-timeout ${seconds(config.settleTimeoutMs)}`);
+  add(config.clientTimeoutMs !== d.clientTimeoutMs, `--client-timeout ${seconds(config.clientTimeoutMs)}`);
+  add(config.defects.length > 0, `--defect ${config.defects.join(',')}`);
+  add(
+    config.replicaLagTimeMaxMs !== d.replicaLagTimeMaxMs,
+    `--replica-lag-time ${seconds(config.replicaLagTimeMaxMs)}`,
+  );
+  add(
+    config.brokerSessionTimeoutMs !== d.brokerSessionTimeoutMs,
+    `--session-timeout ${seconds(config.brokerSessionTimeoutMs)}`,
+  );
+  add(
+    config.heartbeatIntervalMs !== d.heartbeatIntervalMs,
+    `--heartbeat-interval ${seconds(config.heartbeatIntervalMs)}`,
+  );
+  add(config.fetchMaxWaitMs !== d.fetchMaxWaitMs, `--fetch-wait ${seconds(config.fetchMaxWaitMs)}`);
+  add(
+    config.highWatermarkCheckpointIntervalMs !== d.highWatermarkCheckpointIntervalMs,
+    `--hw-checkpoint-interval ${seconds(config.highWatermarkCheckpointIntervalMs)}`,
+  );
+  return flags;
+}
+
+/** A seed for a run that was not given one: short enough to be read aloud. */
+export function drawSeed(): number {
+  return randomInt(1, 1_000_000_000);
+}
+
+/** Rules that bind several flags. */
+function checkTogether(flags: RunFlags, build: string): void {
+  const builds = buildsByNode(build, flags.nodes, buildNames);
+  if (typeof builds === 'string') throw new UsageError(builds);
+  if (flags.replicationFactor > flags.nodes) {
+    throw new UsageError(
+      `--replication-factor ${flags.replicationFactor} needs as many brokers: raise --nodes (now ${flags.nodes})`,
+    );
+  }
+  if (flags.minInsync > flags.replicationFactor) {
+    throw new UsageError(
+      `--min-insync ${flags.minInsync} exceeds --replication-factor ${flags.replicationFactor}: no write could ever be acknowledged`,
+    );
+  }
+  if (flags.sessionTimeout < 2 * flags.heartbeatInterval) {
+    throw new UsageError(
+      `--session-timeout ${flags.sessionTimeout}ms must be at least twice --heartbeat-interval ${flags.heartbeatInterval}ms`,
+    );
+  }
+  if (flags.replicaLagTime < 2 * flags.fetchWait) {
+    throw new UsageError(
+      `--replica-lag-time ${flags.replicaLagTime}ms must be at least twice --fetch-wait ${flags.fetchWait}ms, or healthy followers leave the ISR`,
+    );
+  }
+}
+
+function concurrencyFrom(text: string, nodes: number): number {
+  const match = /^(\d+)(n?)$/.exec(text);
+  const count = match === null ? Number.NaN : Number(match[1]) * (match[2] === 'n' ? nodes : 1);
+  if (!Number.isSafeInteger(count) || count < 1 || count > 1000) {
+    throw new UsageError(
+      `--concurrency ${text}: write a number from 1 to 1000, or a multiple of the brokers such as 2n`,
+    );
+  }
+  return count;
+}
+
+/** A whole number within bounds. */
+export function numberOption(
+  flags: string,
+  description: string,
+  preset: number | undefined,
+  min: number,
+  max: number,
+): Option {
+  const option = new Option(flags, description).argParser((text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max) {
+      throw new UsageError(`${flags.split(' ')[0]} ${text}: write a whole number from ${min} to ${max}`);
+    }
+    return value;
+  });
+  return preset === undefined ? option : option.default(preset);
+}
+
+/** A duration: seconds, or a number with the unit ms, s or m. */
+function durationOption(flags: string, description: string, presetMs: number): Option {
+  return new Option(flags, description).default(presetMs, `${presetMs} ms`).argParser((text) => {
+    const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
+    const unitMs = match?.[2] === 'ms' ? 1 : match?.[2] === 'm' ? 60_000 : 1_000;
+    const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * unitMs);
+    if (!(ms >= 1 && ms <= 24 * 3_600_000)) {
+      throw new UsageError(`${flags.split(' ')[0]} ${text}: write seconds, or a number with ms, s or m, up to a day`);
+    }
+    return ms;
+  });
+}
+
+/** Names from a fixed set, comma-separated; `none` and `all` are understood. */
+function listOption(flags: string, description: string, preset: readonly string[], known: readonly string[]): Option {
+  return new Option(flags, description)
+    .default(preset, preset.length === 0 ? 'none' : preset.join(','))
+    .argParser((text) => {
+      if (text === 'none') return [];
+      if (text === 'all') return [...known];
+      const names = text.split(',').map((name) => name.trim());
+      const strange = names.find((name) => !known.includes(name));
+      if (strange !== undefined) {
+        throw new UsageError(
+          `${flags.split(' ')[0]}: there is no "${strange}"; known are ${known.join(', ')}, all and none`,
+        );
+      }
+      return [...new Set(names)];
+    });
+}

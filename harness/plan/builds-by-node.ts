@@ -1,0 +1,33 @@
+/**
+ * Which build runs on which broker: `epoch` for all, or `1=hw,2-3=epoch` by node.
+ *
+ * Pure, and ignorant of which builds exist: the caller hands in their names.
+ */
+
+/** Parses a build specification. Returns the build of each broker from 1 to `brokers`, or a sentence that says what is wrong. */
+export function buildsByNode(
+  specification: string,
+  brokers: number,
+  known: readonly string[],
+): ReadonlyMap<number, string> | string {
+  const builds = new Map<number, string>();
+  for (const part of specification.split(',')) {
+    const match = /^(?:(\d+)(?:-(\d+))?=)?([a-z][a-z0-9-]*)$/.exec(part.trim());
+    if (match === null) return `"${part}" is not a build: write a name, or nodes and a name such as 2-3=epoch`;
+    const build = match[3] ?? '';
+    if (!known.includes(build)) return `there is no build "${build}": the builds are ${known.join(', ')}`;
+    const first = match[1] === undefined ? 1 : Number(match[1]);
+    const last = match[2] === undefined ? (match[1] === undefined ? brokers : first) : Number(match[2]);
+    if (first < 1 || last > brokers || first > last) {
+      return `"${part}" names nodes outside of 1 to ${brokers}`;
+    }
+    for (let node = first; node <= last; node += 1) {
+      if (builds.has(node)) return `"${specification}" gives node ${node} two builds`;
+      builds.set(node, build);
+    }
+  }
+  for (let node = 1; node <= brokers; node += 1) {
+    if (!builds.has(node)) return `"${specification}" gives node ${node} no build`;
+  }
+  return builds;
+}
