@@ -1,0 +1,199 @@
+/**
+ * From the results of paired runs to the verdict of a comparison: rates, tests, and the one sentence.
+ *
+ * The primary endpoint is "any violation", declared before the first run; each kind of violation is a secondary
+ * endpoint, corrected by Holm. Nothing is excluded after the fact: a run that is unknown, or whose harness failed,
+ * stays in the denominator and is bounded from both sides. Above 5 % unknown the comparison is void.
+ *
+ * Invariant: the sentence never claims more than the numbers; where n cannot reach significance it says so.
+ */
+import type {
+  BuildResults,
+  ComparisonResults,
+  ComparisonTest,
+  PairResults,
+  RunResults,
+  Verdict,
+} from '../../checker/results.ts';
+import { holm, mcnemarExact, rateInterval, smallestMcnemar } from './statistics.ts';
+
+/** One side of a pair as it came out; `results` is null when the harness failed before there was anything to check. */
+export interface RunOutcome {
+  readonly directory: string;
+  readonly results: RunResults | null;
+  readonly error?: string;
+}
+
+export interface PairOutcome {
+  readonly seed: number;
+  readonly order: PairResults['order'];
+  readonly control: RunOutcome;
+  readonly candidate: RunOutcome;
+}
+
+export interface ComparisonInput {
+  readonly control: string;
+  readonly candidate: string;
+  readonly runtime: string;
+  readonly seeds: readonly number[];
+  readonly configuration: Readonly<Record<string, unknown>>;
+  readonly command: string;
+  readonly pairs: readonly PairOutcome[];
+}
+
+/** Share of unknown runs above which a comparison proves nothing. */
+const UNKNOWN_LIMIT = 0.05;
+const SIGNIFICANCE = 0.05;
+
+/** Everything that a comparison's `results.json` says. */
+export function compareOutcomes(input: ComparisonInput): ComparisonResults {
+  const control = summarize(
+    input.control,
+    input.pairs.map((pair) => pair.control),
+  );
+  const candidate = summarize(
+    input.candidate,
+    input.pairs.map((pair) => pair.candidate),
+  );
+  const runs = control.runs + candidate.runs;
+  const isVoid = runs === 0 || (control.unknown + candidate.unknown) / runs > UNKNOWN_LIMIT;
+  const tests = testsOver(input.pairs);
+  const valid: Verdict = candidate.anomalous > 0 ? false : candidate.unknown > 0 || isVoid ? 'unknown' : true;
+  const results = {
+    schemaVersion: 1,
+    type: 'comparison',
+    valid,
+    verdict: '',
+    void: isVoid,
+    runtime: input.runtime,
+    seeds: input.seeds,
+    configuration: input.configuration,
+    command: input.command,
+    control,
+    candidate,
+    tests,
+    pairs: input.pairs.map(pairResults),
+  } as const;
+  return { ...results, verdict: sentence(results) };
+}
+
+/** True when the positive control did its work. */
+export function controlShowed(results: ComparisonResults): boolean {
+  return results.control.anomalous > 0;
+}
+
+function summarize(build: string, outcomes: readonly RunOutcome[]): BuildResults {
+  const runs = outcomes.length;
+  const anomalous = outcomes.filter((outcome) => violationsOf(outcome).length > 0).length;
+  const unknown = outcomes.filter((outcome) => verdictOf(outcome) === 'unknown').length;
+  const kinds: Record<string, number> = {};
+  for (const outcome of outcomes) {
+    for (const kind of new Set(violationsOf(outcome))) kinds[kind] = (kinds[kind] ?? 0) + 1;
+  }
+  return {
+    build,
+    runs,
+    anomalous,
+    unknown,
+    exercised: outcomes.filter((outcome) => (outcome.results?.exposures?.length ?? 0) > 0).length,
+    rate: runs === 0 ? 0 : anomalous / runs,
+    interval: rateInterval(anomalous, runs),
+    bounds: {
+      allGood: runs === 0 ? 0 : anomalous / runs,
+      allBad: runs === 0 ? 1 : (anomalous + unknown) / runs,
+    },
+    kinds,
+  };
+}
+
+/** The kinds of the violations of one run, as often as they occur. */
+function violationsOf(outcome: RunOutcome): string[] {
+  return (outcome.results?.anomalies ?? [])
+    .filter((anomaly) => anomaly.class === 'violation')
+    .map((anomaly) => anomaly.kind);
+}
+
+function verdictOf(outcome: RunOutcome): Verdict {
+  // An anomaly that was found stays found, even if the harness failed afterwards.
+  if (violationsOf(outcome).length > 0) return false;
+  if (outcome.results === null || outcome.error !== undefined) return 'unknown';
+  return outcome.results.valid;
+}
+
+function testsOver(pairs: readonly PairOutcome[]): ComparisonTest[] {
+  const endpointTest = (endpoint: string, hit: (outcome: RunOutcome) => boolean, primary: boolean): ComparisonTest => {
+    const controlOnly = pairs.filter((pair) => hit(pair.control) && !hit(pair.candidate)).length;
+    const candidateOnly = pairs.filter((pair) => !hit(pair.control) && hit(pair.candidate)).length;
+    const p = mcnemarExact(controlOnly, candidateOnly);
+    return {
+      endpoint,
+      test: 'mcnemar-exact',
+      controlOnly,
+      candidateOnly,
+      p,
+      adjustedP: p,
+      primary,
+      smallestP: smallestMcnemar(pairs.length),
+    };
+  };
+  const primary = endpointTest('any violation', (outcome) => violationsOf(outcome).length > 0, true);
+  const kinds = [
+    ...new Set(pairs.flatMap((pair) => [...violationsOf(pair.control), ...violationsOf(pair.candidate)])),
+  ].sort();
+  const secondary = kinds.map((kind) => endpointTest(kind, (outcome) => violationsOf(outcome).includes(kind), false));
+  const adjusted = holm(secondary.map((test) => test.p));
+  return [primary, ...secondary.map((test, index) => ({ ...test, adjustedP: adjusted[index] ?? 1 }))];
+}
+
+function pairResults(pair: PairOutcome): PairResults {
+  const side = (outcome: RunOutcome): PairResults['control'] => ({
+    directory: outcome.directory,
+    valid: verdictOf(outcome),
+    violations: violationsOf(outcome).length,
+    exposures: outcome.results?.exposures?.length ?? null,
+    completed: outcome.results !== null && outcome.error === undefined,
+    ...(outcome.error === undefined ? {} : { error: outcome.error }),
+  });
+  return { seed: pair.seed, order: pair.order, control: side(pair.control), candidate: side(pair.candidate) };
+}
+
+/** One sentence that a manager can read and an engineer cannot fault. */
+function sentence(results: Omit<ComparisonResults, 'verdict'>): string {
+  const { control, candidate, tests } = results;
+  const primary = tests[0];
+  const counts = `${control.build} broke a promise in ${ofRuns(control)}, ${candidate.build} in ${ofRuns(candidate)}`;
+  if (control.runs === 0) return 'No run was made, so nothing was compared.';
+  const unknown = control.unknown + candidate.unknown;
+  const unknownPart = unknown === 0 ? '' : `; ${unknown} of ${control.runs + candidate.runs} runs are unknown`;
+  if (results.void) return `Void: ${counts}${unknownPart}, too many to prove anything.`;
+  if (candidate.anomalous > 0)
+    return `${candidate.build} does not keep its word: ${counts}${test(primary)}${unknownPart}.`;
+  if (control.anomalous === 0) {
+    return `The control showed nothing, so this comparison proves nothing: ${counts}${unknownPart}.`;
+  }
+  const idle =
+    candidate.exercised < candidate.runs
+      ? `; ${candidate.runs - candidate.exercised} of its runs never met the dangerous moment`
+      : '';
+  return `${candidate.build} kept every acknowledged write that ${control.build} puts at risk: ${counts}${test(primary)}${idle}${unknownPart}.`;
+}
+
+function ofRuns(build: BuildResults): string {
+  const interval = build.interval;
+  const bound =
+    interval.method === 'one-sided-zero'
+      ? `at most ${percent(interval.high)} with 95 % confidence`
+      : `95 % interval ${percent(interval.low)} to ${percent(interval.high)}`;
+  return `${build.anomalous} of ${build.runs} runs (${bound})`;
+}
+
+function test(primary: ComparisonTest | undefined): string {
+  if (primary === undefined) return '';
+  if (primary.smallestP > SIGNIFICANCE) return ', not significant at this n';
+  const p = primary.p < 0.001 ? primary.p.toExponential(1) : primary.p.toFixed(3);
+  return primary.p <= SIGNIFICANCE ? `, exact McNemar p = ${p}` : `, not significant (exact McNemar p = ${p})`;
+}
+
+function percent(rate: number): string {
+  return `${(100 * rate).toFixed(rate > 0 && rate < 0.1 ? 1 : 0)} %`;
+}
