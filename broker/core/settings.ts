@@ -33,6 +33,8 @@ export interface BrokerConfig extends ClusterSettings {
 export interface ControllerConfig extends ClusterSettings {
   readonly boot: number;
   readonly clusterId: string;
+  /** Where it listens; told in the trace. */
+  readonly port?: number;
 }
 
 /** The argument of `broker/server/main.ts` and `controller-main.ts`, as JSON. */

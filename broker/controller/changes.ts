@@ -1,0 +1,87 @@
+/**
+ * How a decision becomes true: traced, persisted, applied.
+ *
+ * In this order, for each single change. The trace comes first because everything that follows may be seen by somebody:
+ * a controller that dies between the two has told of a change that never was, never made one that nobody was told of.
+ * Telling the brokers comes last of all, at the end of the step (`pushes.ts`).
+ */
+import type { Effect, NodeId, Origin } from '../core/step.ts';
+import type { TraceEvent } from '../core/trace.ts';
+import { afterLeaving, afterReturn } from './election.ts';
+import type { Decision, Eligible } from './election.ts';
+import { NO_LEADER, applyRecord, isEligible, keyOf, livePartitions } from './metadata.ts';
+import type { BrokerState, ControllerState, MetadataRecord, PartitionState } from './metadata.ts';
+
+export function fence(state: ControllerState, broker: BrokerState, reason: string, effects: Effect[]): void {
+  trace(effects, { event: 'fence', broker: broker.id, reason });
+  commit(state, { type: 'fence', broker: broker.id }, effects);
+  leave(state, broker, 'fenced', effects);
+}
+
+/** A broker that is not live any more gives up its leaderships and its places in the ISRs. */
+export function leave(
+  state: ControllerState,
+  broker: BrokerState,
+  reason: string,
+  effects: Effect[],
+  msg?: string,
+): void {
+  for (const partition of livePartitions(state)) {
+    const decision = afterLeaving(partition, broker.id, eligibleIn(state), state.config.uncleanElection);
+    if (decision !== null) decide(state, partition, decision, reason, effects, msg);
+  }
+}
+
+/** Counts a broker as live again: it asked for it within its session, and it knows what it has missed. */
+export function unfenceIfReady(state: ControllerState, broker: BrokerState, nowNs: number, effects: Effect[]): void {
+  const asks = broker.fenced && broker.wantsUnfenced && !broker.shuttingDown && broker.sessionDeadlineNs > nowNs;
+  if (!asks || broker.acknowledgedVersion < broker.mustKnowVersion) return;
+  trace(effects, { event: 'unfence', broker: broker.id });
+  commit(state, { type: 'unfence', broker: broker.id }, effects);
+  for (const partition of livePartitions(state)) {
+    const decision = afterReturn(partition, eligibleIn(state), state.config.uncleanElection);
+    if (decision !== null) decide(state, partition, decision, 'unfenced', effects);
+  }
+}
+
+/** Traces and commits a decision of the controller's own. Without a new leader it is told as a change of the ISR. */
+export function decide(
+  state: ControllerState,
+  partition: PartitionState,
+  decision: Decision,
+  reason: string,
+  effects: Effect[],
+  msg?: string,
+): void {
+  const { leader, leaderEpoch, partitionEpoch, isr, clean } = decision;
+  const where = { partition: keyOf(partition), leaderEpoch, ...(msg === undefined ? {} : { msg }) };
+  if (leader === partition.leader) {
+    trace(effects, { event: 'isr', ...where, from: partition.isr, to: isr, reason });
+  } else {
+    const previousLeader = idOrNull(partition.leader);
+    trace(effects, { event: 'election', ...where, leader: idOrNull(leader), previousLeader, isr, clean, reason });
+  }
+  const change = { leader, leaderEpoch, partitionEpoch, isr };
+  commit(state, { type: 'partition', topic: partition.topic, partition: partition.partition, ...change }, effects);
+}
+
+export function commit(state: ControllerState, record: MetadataRecord, effects: Effect[]): void {
+  effects.push({ type: 'persist', record });
+  applyRecord(state, record);
+}
+
+export function trace(effects: Effect[], line: TraceEvent): void {
+  effects.push({ type: 'trace', line });
+}
+
+export function messageOf(origin: Origin): string {
+  return `${origin.clientId}#${origin.correlationId}`;
+}
+
+export function eligibleIn(state: ControllerState): Eligible {
+  return (id) => isEligible(state, id);
+}
+
+function idOrNull(leader: NodeId): NodeId | null {
+  return leader === NO_LEADER ? null : leader;
+}
