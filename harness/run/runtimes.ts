@@ -1,0 +1,33 @@
+/**
+ * Where the brokers run: containers if an engine answers and its containers can be reached, local processes otherwise.
+ *
+ * The choice is said in one line with its reason, and made once per command, so that all runs of a comparison share it.
+ */
+import type { Cluster, DeploySpec } from '../../nemesis/ports.ts';
+import { EnvironmentError } from '../errors.ts';
+import type { RunConfig } from '../plan/config.ts';
+
+export interface ChosenRuntime {
+  readonly name: RunConfig['runtime'];
+  /** One line for the user: which, and why. */
+  readonly reason: string;
+  readonly deploy: (spec: DeploySpec) => Promise<Cluster>;
+}
+
+/** The runtime that was asked for, or the best one that works here. A runtime asked for by name is never replaced. */
+export async function chooseRuntime(wanted: RunConfig['runtime'] | undefined): Promise<ChosenRuntime> {
+  if (wanted === 'local') return local('asked for');
+  const { probeEngine } = await import('../../docker/engine.ts');
+  const probe = await probeEngine();
+  if (probe.usable) {
+    const { deployDocker } = await import('../../docker/runtime.ts');
+    return { name: 'docker', reason: `brokers run in containers: ${probe.reason}`, deploy: deployDocker };
+  }
+  if (wanted === 'docker') throw new EnvironmentError(`--runtime docker: ${probe.reason}`);
+  return local(`no containers: ${probe.reason}`);
+}
+
+async function local(why: string): Promise<ChosenRuntime> {
+  const { deployLocal } = await import('../local/runtime.ts');
+  return { name: 'local', reason: `brokers run as local processes (${why})`, deploy: deployLocal };
+}
