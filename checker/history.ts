@@ -34,6 +34,10 @@ export interface Operation {
   readonly acks?: 'all' | 0 | 1;
   /** On `fail` and `info`: Kafka's name of the error, or `timeout`, `disconnect`, `connection-refused`. */
   readonly error?: string;
+  /** On polls: the keys that the broker answered with an error, by Kafka's name of it. */
+  readonly errors?: Readonly<Record<Key, string>>;
+  /** On an `assign` that moves the consumer: where it reads on; without it a key that was assigned keeps its position. */
+  readonly seek?: 'earliest' | 'latest' | Readonly<Record<Key, number>>;
   /** The broker that was asked. */
   readonly node?: number;
   /** On completions of ours: the message that carried it, which ties it to the trace. */

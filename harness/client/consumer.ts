@@ -1,0 +1,237 @@
+/**
+ * The consuming half of a client: positions of the assigned keys, and what a Fetch makes of them.
+ *
+ * It stands for a naive consumer, the kind that most libraries are: it knows no leader epochs (KIP-320), so that after
+ * a lossy election it reads on at its old offset, and sees another record there than another consumer saw before. That
+ * is what a history is for. OFFSET_OUT_OF_RANGE is an observation, reported and answered by a reset.
+ *
+ * Invariant: a position never moves back but by an assignment or a reset; nothing that a broker sends makes it throw.
+ */
+import { ErrorCode, ProtocolError, decodeRecords, errorName } from '../../broker/protocol/index.ts';
+import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
+import type { RecordSet } from '../../broker/protocol/records.ts';
+import type { Key, Value } from '../../checker/history.ts';
+import type { Seek } from './operations.ts';
+import { byTopic, keyOf } from './operations.ts';
+import { makesMetadataStale } from './verdicts.ts';
+
+/** The next offset to read, or where to start once the broker has been asked for that offset. */
+export type Position = number | 'earliest' | 'latest';
+
+export interface ConsumerConfig {
+  /** Where to start without a position, and after OFFSET_OUT_OF_RANGE (`auto.offset.reset`). */
+  readonly autoOffsetReset: 'earliest' | 'latest';
+  readonly fetchMaxWaitMs: number;
+  readonly fetchMaxBytes: number;
+  readonly partitionMaxBytes: number;
+}
+
+export interface ConsumerState {
+  readonly positions: Map<Key, Position>;
+  /** The broker that the last poll asked: the next poll asks the one after it. */
+  lastAsked: number;
+}
+
+export interface FetchReading {
+  /** Keys without records are left out, as in Jepsen. */
+  readonly polled: Readonly<Record<Key, readonly (readonly [offset: number, value: Value])[]>>;
+  readonly errors: Readonly<Record<Key, string>>;
+  /** Some key was answered without an error. */
+  readonly served: boolean;
+  readonly corrupt: boolean;
+  readonly staleMetadata: boolean;
+}
+
+export function createConsumer(): ConsumerState {
+  return { positions: new Map(), lastAsked: -1 };
+}
+
+export function assign(
+  consumer: ConsumerState,
+  keys: readonly Key[],
+  seek: Seek | undefined,
+  config: ConsumerConfig,
+): void {
+  const before = new Map(consumer.positions);
+  consumer.positions.clear();
+  for (const key of keys) {
+    const kept = seek === undefined ? before.get(key) : undefined;
+    const sought = typeof seek === 'object' ? seek[key] : seek;
+    consumer.positions.set(key, kept ?? sought ?? config.autoOffsetReset);
+  }
+}
+
+/** The broker whose turn it is among the leaders of the assigned keys, and the keys that it leads. */
+export function chooseBroker(
+  consumer: ConsumerState,
+  leaders: ReadonlyMap<Key, number>,
+): { readonly node: number; readonly keys: readonly Key[] } | null {
+  const led = new Map<number, Key[]>();
+  for (const key of consumer.positions.keys()) {
+    const leader = leaders.get(key);
+    if (leader === undefined) continue;
+    const keys = led.get(leader);
+    if (keys === undefined) led.set(leader, [key]);
+    else keys.push(key);
+  }
+  const nodes = [...led.keys()].sort((a, b) => a - b);
+  const node = nodes.find((candidate) => candidate > consumer.lastAsked) ?? nodes[0];
+  if (node === undefined) return null;
+  consumer.lastAsked = node;
+  return { node, keys: led.get(node) ?? [] };
+}
+
+/** Asks where the keys start or end, for those among `keys` whose position is not an offset yet; null if none. */
+export function listOffsetsRequest(consumer: ConsumerState, keys: readonly Key[]): RequestBody<'ListOffsets'> | null {
+  const unresolved = keys.filter((key) => typeof consumer.positions.get(key) === 'string');
+  if (unresolved.length === 0) return null;
+  return {
+    replicaId: -1,
+    isolationLevel: 0,
+    topics: [...byTopic(unresolved)].map(([name, partitions]) => ({
+      name,
+      partitions: partitions.map((partitionIndex) => ({
+        partitionIndex,
+        currentLeaderEpoch: -1,
+        timestamp: consumer.positions.get(keyOf(name, partitionIndex)) === 'earliest' ? -2 : -1,
+      })),
+    })),
+  };
+}
+
+/** Takes the offsets in; says which of `keys` got an error instead, so that none is asked for twice. */
+export function resolvePositions(
+  consumer: ConsumerState,
+  keys: readonly Key[],
+  answer: ResponseBody<'ListOffsets'>,
+): { readonly errors: Readonly<Record<Key, string>>; readonly staleMetadata: boolean } {
+  const errors: Record<Key, string> = {};
+  let staleMetadata = false;
+  for (const topic of answer.topics) {
+    for (const partition of topic.partitions) {
+      const key = keyOf(topic.name, partition.partitionIndex);
+      if (partition.errorCode !== ErrorCode.NONE) {
+        errors[key] = errorName(partition.errorCode);
+        staleMetadata ||= makesMetadataStale(partition.errorCode);
+      } else if (typeof consumer.positions.get(key) === 'string' && partition.offset >= 0) {
+        consumer.positions.set(key, partition.offset);
+      }
+    }
+  }
+  for (const key of keys) if (typeof consumer.positions.get(key) === 'string') errors[key] ??= 'malformed';
+  return { errors, staleMetadata };
+}
+
+/** Those of `keys` that can be fetched: their position is an offset. */
+export function fetchable(consumer: ConsumerState, keys: readonly Key[]): readonly Key[] {
+  return keys.filter((key) => typeof consumer.positions.get(key) === 'number');
+}
+
+export function fetchRequest(
+  consumer: ConsumerState,
+  keys: readonly Key[],
+  config: ConsumerConfig,
+): RequestBody<'Fetch'> {
+  return {
+    replicaId: -1,
+    maxWaitMs: config.fetchMaxWaitMs,
+    minBytes: 1,
+    maxBytes: config.fetchMaxBytes,
+    isolationLevel: 0,
+    sessionId: 0,
+    sessionEpoch: -1,
+    topics: [...byTopic(keys)].map(([topic, partitions]) => ({
+      topic,
+      partitions: partitions.map((partition) => ({
+        partition,
+        currentLeaderEpoch: -1,
+        fetchOffset: Number(consumer.positions.get(keyOf(topic, partition))),
+        logStartOffset: -1,
+        partitionMaxBytes: config.partitionMaxBytes,
+      })),
+    })),
+    forgottenTopicsData: [],
+    rackId: '',
+  };
+}
+
+/** Reads an answer and moves the positions past what was read. */
+export function readFetch(
+  consumer: ConsumerState,
+  answer: ResponseBody<'Fetch'>,
+  config: ConsumerConfig,
+): FetchReading {
+  const polled: Record<Key, [number, Value][]> = {};
+  const errors: Record<Key, string> = {};
+  let [served, corrupt, staleMetadata] = [false, false, false];
+  for (const topic of answer.responses) {
+    for (const partition of topic.partitions) {
+      const key = keyOf(topic.topic, partition.partitionIndex);
+      const position = consumer.positions.get(key);
+      if (typeof position !== 'number') continue;
+      if (partition.errorCode !== ErrorCode.NONE) {
+        errors[key] = errorName(partition.errorCode);
+        staleMetadata ||= makesMetadataStale(partition.errorCode);
+        if (partition.errorCode === ErrorCode.OFFSET_OUT_OF_RANGE) consumer.positions.set(key, config.autoOffsetReset);
+        continue;
+      }
+      served = true;
+      const read = readRecords(partition.records, position);
+      corrupt ||= read.corrupt;
+      if (read.records.length > 0) polled[key] = read.records;
+      consumer.positions.set(key, read.nextOffset);
+    }
+  }
+  return { polled, errors, served, corrupt, staleMetadata };
+}
+
+/** Records from `position` on. A broker answers whole batches, so the first may begin before it, and the last be cut. */
+function readRecords(
+  set: RecordSet | null,
+  position: number,
+): { readonly records: [number, Value][]; readonly nextOffset: number; readonly corrupt: boolean } {
+  if (set === null) return { records: [], nextOffset: position, corrupt: false };
+  if (!(set.bytes instanceof Uint8Array)) throw new Error('a fetch response reached the client without its bytes');
+  const soundBytes = set.batches.reduce((sum, batch) => sum + batch.sizeBytes, 0);
+  const rest = set.bytes.subarray(soundBytes);
+  let corrupt = set.flaw !== undefined && !isCutBatch(rest);
+  const records: [number, Value][] = [];
+  let nextOffset = position;
+  let start = 0;
+  for (const batch of set.batches) {
+    const bytes = set.bytes.subarray(start, start + batch.sizeBytes);
+    start += batch.sizeBytes;
+    nextOffset = Math.max(nextOffset, batch.lastOffset + 1);
+    if ((batch.attributes & controlBatch) !== 0) continue;
+    try {
+      for (const record of decodeRecords(bytes)) {
+        if (record.offset >= position) records.push([record.offset, valueOf(record.value)]);
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      corrupt = true;
+    }
+  }
+  return { records, nextOffset, corrupt };
+}
+
+const controlBatch = 0x20;
+/** Bytes before the length of a batch has been counted: base offset and the length itself. */
+const batchPrefixBytes = 12;
+
+/** True for the beginning of a batch whose end lies beyond the size that was asked for: legal, and ignored (KIP-74). */
+function isCutBatch(rest: Uint8Array): boolean {
+  if (rest.byteLength < batchPrefixBytes) return true;
+  const length = new DataView(rest.buffer, rest.byteOffset, rest.byteLength).getInt32(8);
+  return length > rest.byteLength - batchPrefixBytes;
+}
+
+const text = new TextDecoder();
+
+/** Our own values are decimal text; anything else stays text, so that a foreign record is shown and not mistaken. */
+function valueOf(bytes: Uint8Array | null): Value {
+  if (bytes === null) return '(null)';
+  const decoded = text.decode(bytes);
+  const number = Number(decoded);
+  return Number.isSafeInteger(number) && String(number) === decoded ? number : decoded;
+}
