@@ -6,8 +6,10 @@
  * deals in {@link BatchInfo}, the header of a batch, and in {@link RecordSet}, the batches of one partition in one
  * message together with the place where their bytes are.
  *
- * Layout: message format v2 (KIP-98). Older message sets are refused.
+ * Layout: message format v2 (KIP-98). Older message sets are refused. What lies inside of a batch is the matter of
+ * `record-codec.ts`.
  */
+import { crc32c } from './crc32c.ts';
 
 /** The header of one record batch. `crc` covers everything but the base offset and the leader epoch, so it is the identity of the content. */
 export interface BatchInfo {
@@ -43,6 +45,95 @@ export interface LogRange {
 export interface RecordSet {
   readonly batches: readonly BatchInfo[];
   readonly bytes: Uint8Array | LogRange;
-  /** Set by the decoder when the bytes are not whole, sound v2 batches; `batches` then holds those before the flaw. */
-  readonly flaw?: 'corrupt' | 'unsupported-format';
+  /**
+   * Set by the decoder when the bytes are not whole, sound v2 batches; `batches` then holds those before the flaw.
+   * `partial`: the bytes end within a batch. A broker may cut a Fetch answer so (clients drop the rest); in a Produce
+   * request it is as bad as corrupt.
+   */
+  readonly flaw?: 'corrupt' | 'unsupported-format' | 'partial';
+}
+
+/** Where the fields of a batch lie. The checksum covers everything from the attributes on. */
+export const batchLayout = {
+  baseOffset: 0,
+  batchLength: 8,
+  leaderEpoch: 12,
+  magic: 16,
+  crc: 17,
+  attributes: 21,
+  lastOffsetDelta: 23,
+  baseTimestampMs: 27,
+  maxTimestampMs: 35,
+  producerId: 43,
+  producerEpoch: 51,
+  baseSequence: 53,
+  recordCount: 57,
+  records: 61,
+} as const;
+
+/** `batchLength` counts the bytes after itself. */
+export const bytesBeforeBatchLengthCounts = 12;
+
+/** Reads the headers of the batches that lie back to back in `bytes`, and checks each batch's checksum. Never throws. */
+export function parseRecordSet(bytes: Uint8Array): RecordSet {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const batches: BatchInfo[] = [];
+  for (let position = 0; position < bytes.length;) {
+    const batch = parseBatch(bytes, view, position);
+    if (typeof batch === 'string') return { batches, bytes, flaw: batch };
+    batches.push(batch);
+    position += batch.sizeBytes;
+  }
+  return { batches, bytes };
+}
+
+/** Writes base offset and leader epoch of `batches` into their bytes, which lie back to back, in place. */
+export function stampBatches(bytes: Uint8Array, batches: readonly BatchInfo[]): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let position = 0;
+  for (const batch of batches) {
+    view.setBigInt64(position + batchLayout.baseOffset, BigInt(batch.baseOffset));
+    view.setInt32(position + batchLayout.leaderEpoch, batch.leaderEpoch);
+    position += batch.sizeBytes;
+  }
+  if (position !== bytes.length) throw new RangeError(`${bytes.length} bytes hold batches of ${position} bytes`);
+}
+
+function parseBatch(bytes: Uint8Array, view: DataView, start: number): BatchInfo | NonNullable<RecordSet['flaw']> {
+  const left = bytes.length - start;
+  if (left <= batchLayout.magic) return 'partial';
+  if (view.getInt8(start + batchLayout.magic) !== 2) return 'unsupported-format';
+  const sizeBytes = view.getInt32(start + batchLayout.batchLength) + bytesBeforeBatchLengthCounts;
+  if (sizeBytes < batchLayout.records) return 'corrupt';
+  if (sizeBytes > left) return 'partial';
+  const crc = view.getUint32(start + batchLayout.crc);
+  if (crc32c(bytes, start + batchLayout.attributes, start + sizeBytes) !== crc) return 'corrupt';
+  const baseOffset = Number(view.getBigInt64(start + batchLayout.baseOffset));
+  const lastOffsetDelta = view.getInt32(start + batchLayout.lastOffsetDelta);
+  const batch = {
+    baseOffset,
+    lastOffset: baseOffset + lastOffsetDelta,
+    leaderEpoch: view.getInt32(start + batchLayout.leaderEpoch),
+    recordCount: view.getInt32(start + batchLayout.recordCount),
+    sizeBytes,
+    crc,
+    attributes: view.getInt16(start + batchLayout.attributes),
+    maxTimestampMs: Number(view.getBigInt64(start + batchLayout.maxTimestampMs)),
+    producerId: Number(view.getBigInt64(start + batchLayout.producerId)),
+    producerEpoch: view.getInt16(start + batchLayout.producerEpoch),
+    baseSequence: view.getInt32(start + batchLayout.baseSequence),
+  };
+  return isSane(batch) ? batch : 'corrupt';
+}
+
+/** A checksum does not cover the base offset, and a client may have written nonsense under a sound checksum. */
+function isSane(batch: BatchInfo): boolean {
+  return (
+    batch.baseOffset >= 0 &&
+    batch.lastOffset >= batch.baseOffset &&
+    Number.isSafeInteger(batch.lastOffset) &&
+    batch.recordCount >= 0 &&
+    Number.isSafeInteger(batch.maxTimestampMs) &&
+    Number.isSafeInteger(batch.producerId)
+  );
 }

@@ -1,0 +1,227 @@
+/**
+ * What lies inside of a batch: records with keys, values and headers, packed or plain. Only clients need it.
+ *
+ * Invariant: unpacking never yields more than the given bound, summed over all batches of a call. Snappy and LZ4 are
+ * refused: nothing that Node brings along unpacks them.
+ */
+import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { crc32c } from './crc32c.ts';
+import { ProtocolError } from './protocol-error.ts';
+import { Reader } from './reader.ts';
+import { batchLayout, bytesBeforeBatchLengthCounts, parseRecordSet } from './records.ts';
+import type { BatchInfo, RecordSet } from './records.ts';
+import { Writer } from './writer.ts';
+
+export type Compression = 'none' | 'gzip' | 'zstd';
+
+/** A record to be written. Text is written as UTF-8. */
+export interface NewRecord {
+  readonly key: Uint8Array | string | null;
+  readonly value: Uint8Array | string | null;
+  /** −1, no timestamp, when not given. */
+  readonly timestampMs?: number;
+  readonly headers?: readonly RecordHeader[];
+}
+
+export interface RecordHeader {
+  readonly key: string;
+  readonly value: Uint8Array | null;
+}
+
+/** A batch to be written. A producer leaves the offset at 0 and the epoch at −1; the leader stamps both. */
+export interface NewBatch {
+  readonly records: readonly NewRecord[];
+  readonly baseOffset?: number;
+  readonly leaderEpoch?: number;
+  readonly compression?: Compression;
+  readonly producerId?: number;
+  readonly producerEpoch?: number;
+  readonly baseSequence?: number;
+}
+
+/** A record as it was read. Keys and values are views of the bytes that were read. */
+export interface DecodedRecord {
+  readonly offset: number;
+  readonly timestampMs: number;
+  readonly key: Uint8Array | null;
+  readonly value: Uint8Array | null;
+  readonly headers: readonly RecordHeader[];
+  /** Epoch of the leader that appended the record's batch. */
+  readonly leaderEpoch: number;
+  /** A transaction marker, not a record of a client. */
+  readonly control: boolean;
+}
+
+const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
+const codecBits = 0x07;
+const logAppendTimeBit = 0x08;
+const controlBit = 0x20;
+
+const defaultMaxUnpackedBytes = 64 * 1024 * 1024;
+
+/** One batch of message format v2 with its checksum. */
+export function encodeBatch(batch: NewBatch): Uint8Array {
+  if (batch.records.length === 0) throw new RangeError('a batch needs a record');
+  const compression = batch.compression ?? 'none';
+  const timestamps = batch.records.map((record) => record.timestampMs ?? -1);
+  const packed = pack(compression, encodeRecords(batch.records, timestamps));
+  const bytes = new Uint8Array(batchLayout.records + packed.length);
+  bytes.set(packed, batchLayout.records);
+  const view = new DataView(bytes.buffer);
+  view.setBigInt64(batchLayout.baseOffset, BigInt(batch.baseOffset ?? 0));
+  view.setInt32(batchLayout.batchLength, bytes.length - bytesBeforeBatchLengthCounts);
+  view.setInt32(batchLayout.leaderEpoch, batch.leaderEpoch ?? -1);
+  view.setInt8(batchLayout.magic, 2);
+  view.setInt16(batchLayout.attributes, codecs.indexOf(compression));
+  view.setInt32(batchLayout.lastOffsetDelta, batch.records.length - 1);
+  view.setBigInt64(batchLayout.baseTimestampMs, BigInt(timestamps[0]!));
+  view.setBigInt64(batchLayout.maxTimestampMs, BigInt(timestamps.reduce((most, each) => Math.max(most, each))));
+  view.setBigInt64(batchLayout.producerId, BigInt(batch.producerId ?? -1));
+  view.setInt16(batchLayout.producerEpoch, batch.producerEpoch ?? -1);
+  view.setInt32(batchLayout.baseSequence, batch.baseSequence ?? -1);
+  view.setInt32(batchLayout.recordCount, batch.records.length);
+  view.setUint32(batchLayout.crc, crc32c(bytes, batchLayout.attributes));
+  return bytes;
+}
+
+/**
+ * All records of the batches in `source`, in order. Bytes are checked first, a {@link RecordSet} was checked when it was
+ * decoded. A batch that was cut at the end is left out; any other flaw is a ProtocolError.
+ */
+export function decodeRecords(
+  source: Uint8Array | RecordSet,
+  maxUnpackedBytes = defaultMaxUnpackedBytes,
+): DecodedRecord[] {
+  const { batches, bytes, flaw } = source instanceof Uint8Array ? parseRecordSet(source) : source;
+  if (flaw === 'corrupt' || flaw === 'unsupported-format') {
+    throw new ProtocolError('malformed', `record batch ${batches.length}: ${flaw}`);
+  }
+  if (!(bytes instanceof Uint8Array)) throw new TypeError(`a range of ${bytes.log} that was not resolved to bytes`);
+  const decoded: DecodedRecord[] = [];
+  let position = 0;
+  let budgetBytes = maxUnpackedBytes;
+  for (const batch of batches) {
+    const whole = bytes.subarray(position, position + batch.sizeBytes);
+    const unpacked = unpack(codecOf(batch), whole.subarray(batchLayout.records), budgetBytes);
+    if (codecOf(batch) !== 'none') budgetBytes -= unpacked.length;
+    decodeBatch(batch, whole, unpacked, decoded);
+    position += batch.sizeBytes;
+  }
+  return decoded;
+}
+
+function encodeRecords(records: readonly NewRecord[], timestamps: readonly number[]): Uint8Array {
+  const writer = new Writer(64 * records.length);
+  records.forEach((record, index) => {
+    const body = new Writer(128);
+    body.field = 'record';
+    body.int8(0);
+    body.varint(timestamps[index]! - timestamps[0]!);
+    body.varint(index);
+    putOptional(body, record.key);
+    putOptional(body, record.value);
+    const headers = record.headers ?? [];
+    body.varint(headers.length);
+    for (const header of headers) {
+      putOptional(body, header.key);
+      putOptional(body, header.value);
+    }
+    writer.varint(body.size);
+    writer.raw(body.finish());
+  });
+  return writer.finish();
+}
+
+function putOptional(writer: Writer, value: Uint8Array | string | null): void {
+  if (value === null) {
+    writer.varint(-1);
+  } else if (typeof value === 'string') {
+    writer.text(value, (length) => writer.varint(length));
+  } else {
+    writer.varint(value.length);
+    writer.raw(value);
+  }
+}
+
+function decodeBatch(batch: BatchInfo, whole: Uint8Array, unpacked: Uint8Array, into: DecodedRecord[]): void {
+  const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
+  const baseTimestampMs = Number(view.getBigInt64(batchLayout.baseTimestampMs));
+  const appendTime = (batch.attributes & logAppendTimeBit) !== 0;
+  const reader = new Reader(unpacked);
+  reader.field = `record of the batch at offset ${batch.baseOffset}`;
+  for (let index = 0; index < batch.recordCount; index++) {
+    const length = reader.varint();
+    const end = reader.position + length;
+    if (length < 0 || length > reader.remaining) reader.fail(`a record of ${length} bytes, ${reader.remaining} left`);
+    reader.int8();
+    const timestampDelta = reader.varint();
+    const offset = batch.baseOffset + reader.varint();
+    if (offset < batch.baseOffset || offset > batch.lastOffset) reader.fail(`offset ${offset} is not the batch's`);
+    into.push({
+      offset,
+      timestampMs: appendTime ? batch.maxTimestampMs : baseTimestampMs + timestampDelta,
+      key: takeOptional(reader),
+      value: takeOptional(reader),
+      headers: decodeHeaders(reader),
+      leaderEpoch: batch.leaderEpoch,
+      control: (batch.attributes & controlBit) !== 0,
+    });
+    if (reader.position !== end) reader.fail(`a record ends at byte ${end}`);
+  }
+  if (reader.remaining > 0) reader.fail(`${reader.remaining} bytes after the last record`);
+}
+
+function takeOptional(reader: Reader): Uint8Array | null {
+  const length = reader.varint();
+  return length === -1 ? null : reader.slice(length);
+}
+
+function decodeHeaders(reader: Reader): RecordHeader[] {
+  const headers: RecordHeader[] = [];
+  for (let left = reader.varint(); left > 0; left--) {
+    headers.push({ key: reader.utf8(reader.varint()), value: takeOptional(reader) });
+  }
+  return headers;
+}
+
+function codecOf(batch: BatchInfo): (typeof codecs)[number] | 'unknown' {
+  return codecs[batch.attributes & codecBits] ?? 'unknown';
+}
+
+function pack(compression: Compression, bytes: Uint8Array): Uint8Array {
+  switch (compression) {
+    case 'none':
+      return bytes;
+    case 'gzip':
+      return gzipSync(bytes);
+    case 'zstd':
+      return zstdCompressSync(bytes);
+  }
+}
+
+function unpack(codec: ReturnType<typeof codecOf>, bytes: Uint8Array, maxOutputLength: number): Uint8Array {
+  switch (codec) {
+    case 'none':
+      return bytes;
+    case 'gzip':
+      return bounded(() => gunzipSync(bytes, { maxOutputLength }), maxOutputLength);
+    case 'zstd':
+      return bounded(() => zstdDecompressSync(bytes, { maxOutputLength }), maxOutputLength);
+    default:
+      throw new ProtocolError(
+        'unsupported-compression',
+        `records are packed with ${codec}; gzip and zstd are understood`,
+      );
+  }
+}
+
+/** zlib's errors are about the bytes, so they are the peer's. */
+function bounded(run: () => Uint8Array, maxBytes: number): Uint8Array {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new ProtocolError('oversize', `records unpack to more than ${maxBytes} bytes`);
+    throw new ProtocolError('malformed', `records do not unpack: ${(error as Error).message}`);
+  }
+}
