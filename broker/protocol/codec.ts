@@ -34,25 +34,17 @@ export function compile(shape: Shape, version: number, flexible: boolean): Codec
 }
 
 function compileShape(shape: Shape, nullable: boolean, dialect: Dialect): Codec {
-  switch (shape.kind) {
-    case 'array':
-      return arrayCodec(compileShape(shape.element, false, dialect), nullable, dialect.flexible);
-    case 'struct':
-      return structCodec(shape.fields, dialect);
-    case 'string':
-      return stringCodec(nullable, dialect.flexible);
-    case 'bytes':
-      return bytesCodec(nullable, dialect.flexible);
-    case 'records':
-      return recordsCodec(nullable, dialect.flexible);
-    default:
-      return fixedCodec(shape.kind);
-  }
+  const { flexible } = dialect;
+  if (shape.kind === 'array') return arrayCodec(compileShape(shape.element, false, dialect), nullable, flexible);
+  if (shape.kind === 'struct') return structCodec(shape.fields, dialect);
+  if (shape.kind === 'string') return stringCodec(nullable, flexible);
+  if (shape.kind === 'records') return recordsCodec(nullable, flexible);
+  return fixedCodec(shape.kind);
 }
 
 const fixedBytes = { bool: 1, int8: 1, int16: 2, uint16: 2, int32: 4, int64: 8, uuid: 16 } as const;
 
-function fixedCodec(kind: Exclude<ScalarKind, 'string' | 'bytes' | 'records'>): Codec {
+function fixedCodec(kind: Exclude<ScalarKind, 'string' | 'records'>): Codec {
   return {
     minBytes: fixedBytes[kind],
     // The tables' types hold the values to the kinds; the writer checks them once more.
@@ -101,21 +93,6 @@ function stringCodec(nullable: boolean, flexible: boolean): Codec {
   };
 }
 
-function bytesCodec(nullable: boolean, flexible: boolean): Codec {
-  const kind = flexible ? 'compact' : 'int32';
-  return {
-    minBytes: lengthBytes[kind],
-    write(writer, value) {
-      if (value === null) putNull(writer, kind, nullable);
-      else putBytes(writer, kind, value as Uint8Array);
-    },
-    read(reader) {
-      const length = takeLength(reader, kind, nullable);
-      return length === -1 ? null : reader.slice(length);
-    },
-  };
-}
-
 function recordsCodec(nullable: boolean, flexible: boolean): Codec {
   const kind = flexible ? 'compact' : 'int32';
   return {
@@ -129,18 +106,14 @@ function recordsCodec(nullable: boolean, flexible: boolean): Codec {
       if (!(bytes instanceof Uint8Array)) {
         throw new TypeError(`field ${writer.field}: a range of ${bytes.log} that the driver has not resolved to bytes`);
       }
-      putBytes(writer, kind, bytes);
+      putLength(writer, kind, bytes.length);
+      writer.raw(bytes);
     },
     read(reader) {
       const length = takeLength(reader, kind, nullable);
       return length === -1 ? null : parseRecordSet(reader.slice(length));
     },
   };
-}
-
-function putBytes(writer: Writer, kind: LengthKind, bytes: Uint8Array): void {
-  putLength(writer, kind, bytes.length);
-  writer.raw(bytes);
 }
 
 function arrayCodec(element: Codec, nullable: boolean, flexible: boolean): Codec {

@@ -189,30 +189,16 @@ function codecOf(batch: BatchInfo): (typeof codecs)[number] | 'unknown' {
 }
 
 function pack(compression: Compression, bytes: Uint8Array): Uint8Array {
-  switch (compression) {
-    case 'none':
-      return bytes;
-    case 'gzip':
-      return gzipSync(bytes);
-    case 'zstd':
-      return zstdCompressSync(bytes);
-  }
+  if (compression === 'gzip') return gzipSync(bytes);
+  if (compression === 'zstd') return zstdCompressSync(bytes);
+  return bytes;
 }
 
 function unpack(codec: ReturnType<typeof codecOf>, bytes: Uint8Array, maxOutputLength: number): Uint8Array {
-  switch (codec) {
-    case 'none':
-      return bytes;
-    case 'gzip':
-      return bounded(() => gunzipSync(bytes, { maxOutputLength }), maxOutputLength);
-    case 'zstd':
-      return bounded(() => zstdDecompressSync(bytes, { maxOutputLength }), maxOutputLength);
-    default:
-      throw new ProtocolError(
-        'unsupported-compression',
-        `records are packed with ${codec}; gzip and zstd are understood`,
-      );
-  }
+  if (codec === 'none') return bytes;
+  if (codec === 'gzip') return bounded(() => gunzipSync(bytes, { maxOutputLength }), maxOutputLength);
+  if (codec === 'zstd') return bounded(() => zstdDecompressSync(bytes, { maxOutputLength }), maxOutputLength);
+  throw new ProtocolError('unsupported-compression', `records are packed with ${codec}; gzip and zstd are understood`);
 }
 
 /** zlib's errors are about the bytes, so they are the peer's. */

@@ -11,17 +11,7 @@
  */
 import type { RecordSet } from './records.ts';
 
-export type ScalarKind =
-  | 'bool'
-  | 'int8'
-  | 'int16'
-  | 'uint16'
-  | 'int32'
-  | 'int64'
-  | 'uuid'
-  | 'string'
-  | 'bytes'
-  | 'records';
+export type ScalarKind = 'bool' | 'int8' | 'int16' | 'uint16' | 'int32' | 'int64' | 'uuid' | 'string' | 'records';
 
 export type Shape =
   | { readonly kind: ScalarKind }
@@ -79,7 +69,6 @@ export const int64: Type<number> = { shape: { kind: 'int64' } };
 /** Sixteen bytes, as lower-case hexadecimal text with hyphens. */
 export const uuid: Type<string> = { shape: { kind: 'uuid' } };
 export const string: Type<string> = { shape: { kind: 'string' } };
-export const bytes: Type<Uint8Array> = { shape: { kind: 'bytes' } };
 export const records: Type<RecordSet> = { shape: { kind: 'records' } };
 
 export function array<T>(element: Type<T>): Type<readonly T[]> {
@@ -122,26 +111,23 @@ function fieldShape(name: string, shape: Shape, options: FieldOptions): FieldSha
   };
 }
 
+const zeros: Readonly<Record<ScalarKind, unknown>> = {
+  bool: false,
+  int8: 0,
+  int16: 0,
+  uint16: 0,
+  int32: 0,
+  int64: 0,
+  uuid: '00000000-0000-0000-0000-000000000000',
+  string: '',
+  records: { batches: [], bytes: new Uint8Array(0) } satisfies RecordSet,
+};
+
 /** Kafka's implicit defaults: zero, false, empty; a struct of those. */
 function zeroOf(shape: Shape): unknown {
-  switch (shape.kind) {
-    case 'bool':
-      return false;
-    case 'uuid':
-      return '00000000-0000-0000-0000-000000000000';
-    case 'string':
-      return '';
-    case 'bytes':
-      return new Uint8Array(0);
-    case 'records':
-      return { batches: [], bytes: new Uint8Array(0) } satisfies RecordSet;
-    case 'array':
-      return Object.freeze([]);
-    case 'struct':
-      return Object.fromEntries(shape.fields.map((each) => [each.name, each.defaultValue]));
-    default:
-      return 0;
-  }
+  if (shape.kind === 'array') return [];
+  if (shape.kind === 'struct') return Object.fromEntries(shape.fields.map((each) => [each.name, each.defaultValue]));
+  return zeros[shape.kind];
 }
 
 /** An inclusive range of versions. */
