@@ -14,7 +14,7 @@
  *
  * Left out: batching, compression, idempotence, transactions, groups, fetching ahead, fetch sessions.
  */
-import { ErrorCode, encodeBatch, errorName, parseRecordSet } from '../../broker/protocol/index.ts';
+import { ErrorCode, encodeBatch, errorName, isMetadataStale, parseRecordSet } from '../../broker/protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Key, MicroOp } from '../../checker/history.ts';
 import { addressOf, anyoneToAsk, createClusterView, isStale, learn, metadataRequest, nextToAsk } from './cluster-view.ts';
@@ -43,7 +43,7 @@ import type {
 import type { ClientOperation, Completion } from './operations.ts';
 import { invocation, splitKey } from './operations.ts';
 import type { Acks, LocalError } from './verdicts.ts';
-import { makesMetadataStale, pollVerdict, sendVerdict } from './verdicts.ts';
+import { pollVerdict, sendVerdict } from './verdicts.ts';
 
 export function clientId(process: number): string {
   return `client-${process}`;
@@ -159,17 +159,8 @@ function produce(turn: Turn, current: Current, { key, value }: { key: Key; value
     return;
   }
   const { topic, partition } = splitKey(key);
-  const bytes = encodeBatch({
-    baseOffset: 0,
-    leaderEpoch: -1,
-    records: [
-      {
-        key: null,
-        value: utf8.encode(String(value)),
-        timestampMs: config.unixOriginMs + Math.floor(turn.nowNs / nsPerMs),
-      },
-    ],
-  });
+  const timestampMs = config.unixOriginMs + Math.floor(turn.nowNs / nsPerMs);
+  const bytes = encodeBatch({ records: [{ key: null, value: String(value), timestampMs }] });
   const body: RequestBody<'Produce'> = {
     transactionalId: null,
     acks: config.acks === 'all' ? -1 : config.acks,
@@ -178,8 +169,6 @@ function produce(turn: Turn, current: Current, { key, value }: { key: Key; value
   };
   request(turn, current, leader, 'Produce', body, current.deadlineNs);
 }
-
-const utf8 = new TextEncoder();
 
 /** Asks one broker for all its keys; before that, where they begin or end, if that is not known yet. */
 function poll(turn: Turn, current: Current): void {
@@ -296,7 +285,7 @@ function takeProduced(
     complete(turn, current, { ...sendCompletion(operation, 'info', config.acks), error: 'malformed' });
     return;
   }
-  view.stale ||= makesMetadataStale(answer.errorCode);
+  view.stale ||= isMetadataStale(answer.errorCode);
   const outcome = sendVerdict(answer.errorCode, config.acks, true);
   const offset = answer.baseOffset >= 0 ? answer.baseOffset : null;
   complete(turn, current, {
@@ -309,7 +298,7 @@ function takeFetched(turn: Turn, current: Current, body: ResponseBody<'Fetch'>):
   const { config, consumer, view } = turn.state;
   const whole = body.errorCode;
   const reading = readFetch(consumer, body, config);
-  view.stale ||= reading.staleMetadata || makesMetadataStale(whole);
+  view.stale ||= reading.staleMetadata || isMetadataStale(whole);
   const errors = { ...current.errors, ...reading.errors };
   const [type, error] = fetchVerdict(whole, reading, errors);
   complete(turn, current, {
@@ -327,7 +316,7 @@ function fetchVerdict(
   reading: FetchReading,
   errors: Readonly<Record<Key, string>>,
 ): readonly [Completion['type'], string?] {
-  if (reading.corrupt) return ['info', 'corrupt'];
+  if (reading.flaw !== null) return ['info', reading.flaw];
   if (whole !== ErrorCode.NONE) return [pollVerdict(whole, true), errorName(whole)];
   if (reading.served) return ['ok'];
   const error = firstOf(errors);

@@ -7,13 +7,12 @@
  *
  * Invariant: a position never moves back but by an assignment or a reset; nothing that a broker sends makes it throw.
  */
-import { ErrorCode, ProtocolError, decodeRecords, errorName } from '../../broker/protocol/index.ts';
+import { ErrorCode, ProtocolError, decodeRecords, errorName, isMetadataStale } from '../../broker/protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { RecordSet } from '../../broker/protocol/records.ts';
 import type { Key, Value } from '../../checker/history.ts';
 import type { Seek } from './operations.ts';
 import { byTopic, keyOf } from './operations.ts';
-import { makesMetadataStale } from './verdicts.ts';
 
 /** The next offset to read, or where to start once the broker has been asked for that offset. */
 export type Position = number | 'earliest' | 'latest';
@@ -38,7 +37,8 @@ export interface FetchReading {
   readonly errors: Readonly<Record<Key, string>>;
   /** Some key was answered without an error. */
   readonly served: boolean;
-  readonly corrupt: boolean;
+  /** The answer held batches that cannot be believed. */
+  readonly flaw: 'corrupt' | 'malformed' | null;
   readonly staleMetadata: boolean;
 }
 
@@ -112,7 +112,7 @@ export function resolvePositions(
       const key = keyOf(topic.name, partition.partitionIndex);
       if (partition.errorCode !== ErrorCode.NONE) {
         errors[key] = errorName(partition.errorCode);
-        staleMetadata ||= makesMetadataStale(partition.errorCode);
+        staleMetadata ||= isMetadataStale(partition.errorCode);
       } else if (typeof consumer.positions.get(key) === 'string' && partition.offset >= 0) {
         consumer.positions.set(key, partition.offset);
       }
@@ -163,7 +163,8 @@ export function readFetch(
 ): FetchReading {
   const polled: Record<Key, [number, Value][]> = {};
   const errors: Record<Key, string> = {};
-  let [served, corrupt, staleMetadata] = [false, false, false];
+  let [served, staleMetadata] = [false, false];
+  let flaw: FetchReading['flaw'] = null;
   for (const topic of answer.responses) {
     for (const partition of topic.partitions) {
       const key = keyOf(topic.topic, partition.partitionIndex);
@@ -171,59 +172,56 @@ export function readFetch(
       if (typeof position !== 'number') continue;
       if (partition.errorCode !== ErrorCode.NONE) {
         errors[key] = errorName(partition.errorCode);
-        staleMetadata ||= makesMetadataStale(partition.errorCode);
+        staleMetadata ||= isMetadataStale(partition.errorCode);
         if (partition.errorCode === ErrorCode.OFFSET_OUT_OF_RANGE) consumer.positions.set(key, config.autoOffsetReset);
         continue;
       }
       served = true;
       const read = readRecords(partition.records, position);
-      corrupt ||= read.corrupt;
+      flaw ??= read.flaw;
       if (read.records.length > 0) polled[key] = read.records;
       consumer.positions.set(key, read.nextOffset);
     }
   }
-  return { polled, errors, served, corrupt, staleMetadata };
+  return { polled, errors, served, flaw, staleMetadata };
 }
 
 /** Records from `position` on. A broker answers whole batches, so the first may begin before it, and the last be cut. */
-function readRecords(
-  set: RecordSet | null,
-  position: number,
-): { readonly records: [number, Value][]; readonly nextOffset: number; readonly corrupt: boolean } {
-  if (set === null) return { records: [], nextOffset: position, corrupt: false };
+function readRecords(set: RecordSet | null, position: number): PartitionReading {
+  if (set === null) return { records: [], nextOffset: position, flaw: null };
   if (!(set.bytes instanceof Uint8Array)) throw new Error('a fetch response reached the client without its bytes');
-  const soundBytes = set.batches.reduce((sum, batch) => sum + batch.sizeBytes, 0);
-  const rest = set.bytes.subarray(soundBytes);
-  let corrupt = set.flaw !== undefined && !isCutBatch(rest);
   const records: [number, Value][] = [];
   let nextOffset = position;
   let start = 0;
   for (const batch of set.batches) {
     const bytes = set.bytes.subarray(start, start + batch.sizeBytes);
-    start += batch.sizeBytes;
-    nextOffset = Math.max(nextOffset, batch.lastOffset + 1);
-    if ((batch.attributes & controlBatch) !== 0) continue;
     try {
-      for (const record of decodeRecords(bytes)) {
-        if (record.offset >= position) records.push([record.offset, valueOf(record.value)]);
+      for (const record of decodeRecords({ batches: [batch], bytes })) {
+        if (record.offset >= position && !record.control) records.push([record.offset, valueOf(record.value)]);
       }
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
-      corrupt = true;
+      return { records, nextOffset, flaw: 'corrupt' };
     }
+    nextOffset = Math.max(nextOffset, batch.lastOffset + 1);
+    start += batch.sizeBytes;
   }
-  return { records, nextOffset, corrupt };
+  // A batch whose end lies beyond the size that was asked for is legal, and ignored (KIP-74).
+  if (set.flaw === undefined || set.flaw === 'partial') return { records, nextOffset, flaw: null };
+  return { records, nextOffset, flaw: hasImpossibleOffset(set.bytes.subarray(start)) ? 'malformed' : 'corrupt' };
 }
 
-const controlBatch = 0x20;
-/** Bytes before the length of a batch has been counted: base offset and the length itself. */
-const batchPrefixBytes = 12;
+interface PartitionReading {
+  readonly records: [number, Value][];
+  readonly nextOffset: number;
+  readonly flaw: 'corrupt' | 'malformed' | null;
+}
 
-/** True for the beginning of a batch whose end lies beyond the size that was asked for: legal, and ignored (KIP-74). */
-function isCutBatch(rest: Uint8Array): boolean {
-  if (rest.byteLength < batchPrefixBytes) return true;
-  const length = new DataView(rest.buffer, rest.byteOffset, rest.byteLength).getInt32(8);
-  return length > rest.byteLength - batchPrefixBytes;
+/** The checksum does not cover a batch's offset, and one that a number cannot hold is reported, never rounded. */
+function hasImpossibleOffset(batch: Uint8Array): boolean {
+  if (batch.byteLength < 8) return false;
+  const offset = new DataView(batch.buffer, batch.byteOffset).getBigInt64(0);
+  return offset < 0n || offset > BigInt(Number.MAX_SAFE_INTEGER);
 }
 
 const text = new TextDecoder();

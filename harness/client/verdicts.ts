@@ -11,6 +11,7 @@
  * answers NOT_LEADER_OR_FOLLOWER for records that it has appended (KAFKA-13574, "surprisingly, not a definite failure").
  */
 import { ErrorCode } from '../../broker/protocol/index.ts';
+import type { ErrorName } from '../../broker/protocol/index.ts';
 
 export type Acks = 'all' | 0 | 1;
 export type Outcome = 'ok' | 'fail' | 'info';
@@ -27,8 +28,6 @@ export type LocalError =
   | 'malformed'
   /** The answer held record batches that are not whole or whose checksum is wrong. */
   | 'corrupt';
-
-export type ErrorName = keyof typeof ErrorCode;
 
 interface Row {
   readonly errors: readonly ErrorName[];
@@ -142,19 +141,4 @@ export function sendVerdict(error: number | LocalError, acks: Acks, written: boo
 export function pollVerdict(error: number | LocalError, written: boolean): Outcome {
   if (typeof error === 'number') return error === ErrorCode.NONE ? 'ok' : 'fail';
   return written ? 'info' : 'fail';
-}
-
-/** Errors after which a client must ask anew who leads (what Kafka's clients call invalid metadata). */
-const staleMetadata: ReadonlySet<number> = new Set([
-  ErrorCode.NOT_LEADER_OR_FOLLOWER,
-  ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-  ErrorCode.LEADER_NOT_AVAILABLE,
-  ErrorCode.REPLICA_NOT_AVAILABLE,
-  ErrorCode.KAFKA_STORAGE_ERROR,
-  ErrorCode.FENCED_LEADER_EPOCH,
-  ErrorCode.UNKNOWN_LEADER_EPOCH,
-]);
-
-export function makesMetadataStale(error: number): boolean {
-  return staleMetadata.has(error);
 }
