@@ -12,7 +12,6 @@ import { firstState } from './election.ts';
 import { findPartition, keyOf } from './metadata.ts';
 import type { ControllerState } from './metadata.ts';
 import { electFor, moveFor, planTopic, unknownPartition } from './topics.ts';
-import type { NewTopic } from './topics.ts';
 
 type Request<A extends ApiName> = RequestEvent & { readonly api: A };
 
@@ -23,21 +22,11 @@ export function createTopics(
 ): ResponseBody<'CreateTopics'> {
   const topics = body.topics.map((topic) => {
     const plan = planTopic(state, topic);
-    if ('errorCode' in plan) return createdTopic(topic, plan.errorCode, plan.errorMessage, -1, -1);
+    if ('errorCode' in plan) return { name: topic.name, ...plan };
     if (!body.validateOnly) createTopic(state, topic.name, plan, messageOf(origin), effects);
-    return createdTopic(topic, ErrorCode.NONE, null, plan.length, plan[0]?.length ?? -1);
+    return { name: topic.name, errorCode: ErrorCode.NONE, errorMessage: null };
   });
   return { throttleTimeMs: 0, topics };
-}
-
-function createdTopic(
-  { name }: NewTopic,
-  errorCode: number,
-  errorMessage: string | null,
-  numPartitions: number,
-  replicationFactor: number,
-): ResponseBody<'CreateTopics'>['topics'][number] {
-  return { name, errorCode, errorMessage, topicConfigErrorCode: 0, numPartitions, replicationFactor, configs: null };
 }
 
 function createTopic(
@@ -61,13 +50,10 @@ export function deleteTopics(
 ): ResponseBody<'DeleteTopics'> {
   const responses = body.topicNames.map((name) => {
     const topic = state.topics.get(name);
-    if (topic === undefined || topic.deleted) {
-      const errorMessage = `there is no topic '${name.slice(0, 249)}'`;
-      return { name, errorCode: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, errorMessage };
-    }
+    if (topic === undefined || topic.deleted) return { name, errorCode: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION };
     for (const partition of topic.partitions) trace(effects, { event: 'delete', partition: keyOf(partition) });
     commit(state, { type: 'delete-topic', topic: name }, effects);
-    return { name, errorCode: ErrorCode.NONE, errorMessage: null };
+    return { name, errorCode: ErrorCode.NONE };
   });
   return { throttleTimeMs: 0, responses };
 }

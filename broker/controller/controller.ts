@@ -266,7 +266,14 @@ function describeApis(): ResponseBody<'ApiVersions'> {
     const { key, minVersion, maxVersion } = apis[api];
     return { apiKey: key, minVersion, maxVersion };
   });
-  return { errorCode: ErrorCode.NONE, apiKeys, throttleTimeMs: 0 };
+  return {
+    errorCode: ErrorCode.NONE,
+    apiKeys,
+    throttleTimeMs: 0,
+    supportedFeatures: [],
+    finalizedFeaturesEpoch: -1,
+    finalizedFeatures: [],
+  };
 }
 
 function expireSessions(state: ControllerState, nowNs: number, effects: Effect[]): void {

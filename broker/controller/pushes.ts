@@ -96,7 +96,7 @@ export function forgettableTopics(state: ControllerState): string[] {
 
 /** What a broker that knows `sinceVersion` has yet to hear. */
 function describe(state: ControllerState, sinceVersion: number): RequestBody<'PartitionStates'> {
-  const partitions: RequestBody<'PartitionStates'>['partitions'] = [];
+  const partitions: RequestBody<'PartitionStates'>['partitions'][number][] = [];
   for (const topic of state.topics.values()) {
     for (const partition of topic.partitions) {
       if (partition.version <= sinceVersion) continue;
