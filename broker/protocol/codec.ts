@@ -66,9 +66,8 @@ function putLength(writer: Writer, kind: LengthKind, length: number): void {
 /** The length, or -1 for null where that is allowed. */
 function takeLength(reader: Reader, kind: LengthKind, nullable: boolean): number {
   const length = kind === 'compact' ? reader.uvarint() - 1 : reader[kind]();
-  if (length < (nullable ? -1 : 0))
-    reader.fail(length === -1 ? 'null where a value is needed' : `a length of ${length}`);
-  return length;
+  if (length >= (nullable ? -1 : 0)) return length;
+  return reader.fail(length === -1 ? 'null where a value is needed' : `a length of ${length}`);
 }
 
 function putNull(writer: Writer, kind: LengthKind, nullable: boolean): void {
@@ -76,18 +75,20 @@ function putNull(writer: Writer, kind: LengthKind, nullable: boolean): void {
   putLength(writer, kind, -1);
 }
 
+/** Kafka holds strings to what an int16 can count, in compact form as well. */
+export const maxStringBytes = 0x7fff;
+
 function stringCodec(nullable: boolean, flexible: boolean): Codec {
   const kind = flexible ? 'compact' : 'int16';
   return {
     minBytes: lengthBytes[kind],
     write(writer, value) {
       if (value === null) putNull(writer, kind, nullable);
-      else writer.text(value as string, (length) => putLength(writer, kind, length));
+      else writer.text(value as string, maxStringBytes, (length) => putLength(writer, kind, length));
     },
     read(reader) {
       const length = takeLength(reader, kind, nullable);
-      // Kafka holds strings to 32767 bytes in compact form as well.
-      if (length > 0x7fff) reader.fail(`a string of ${length} bytes, 32767 at most`);
+      if (length > maxStringBytes) reader.fail(`a string of ${length} bytes, ${maxStringBytes} at most`);
       return length === -1 ? null : reader.utf8(length);
     },
   };
@@ -125,7 +126,8 @@ function arrayCodec(element: Codec, nullable: boolean, flexible: boolean): Codec
         putNull(writer, kind, nullable);
         return;
       }
-      const elements = value as readonly unknown[];
+      if (!Array.isArray(value)) throw new TypeError(`field ${writer.field}: ${String(value)} is not an array`);
+      const elements: readonly unknown[] = value;
       putLength(writer, kind, elements.length);
       for (const each of elements) element.write(writer, each);
     },

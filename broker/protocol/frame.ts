@@ -74,11 +74,16 @@ export class FrameSplitter {
   /** The next `count` buffered bytes: a view where one chunk holds them all, else a copy. */
   #take(count: number): Uint8Array {
     this.#bufferedBytes -= count;
-    const head = this.#chunks[0]!;
-    if (head.length >= count) {
+    const head = this.#chunks[0];
+    if (head !== undefined && head.length > count) {
       this.#chunks[0] = head.subarray(count);
       return head.subarray(0, count);
     }
+    if (head !== undefined && head.length === count) return this.#chunks.shift()!;
+    return this.#join(count);
+  }
+
+  #join(count: number): Uint8Array {
     const joined = new Uint8Array(count);
     let filled = 0;
     let used = 0;
@@ -86,8 +91,8 @@ export class FrameSplitter {
       const part = this.#chunks[used]!.subarray(0, count - filled);
       joined.set(part, filled);
       filled += part.length;
-      if (part.length === this.#chunks[used]!.length) used++;
-      else this.#chunks[used] = this.#chunks[used]!.subarray(part.length);
+      if (part.length < this.#chunks[used]!.length) this.#chunks[used] = this.#chunks[used]!.subarray(part.length);
+      else used++;
     }
     this.#chunks.splice(0, used);
     return joined;

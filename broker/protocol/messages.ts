@@ -9,7 +9,7 @@
  */
 import { apis } from './apis/index.ts';
 import type { ApiName, RequestBody, ResponseBody } from './apis/index.ts';
-import { compile, skipTagged } from './codec.ts';
+import { compile, maxStringBytes, skipTagged } from './codec.ts';
 import type { Codec } from './codec.ts';
 import { ErrorCode } from './errors.ts';
 import { ProtocolError } from './protocol-error.ts';
@@ -55,7 +55,7 @@ export function encodeRequest<A extends ApiName>(
   writer.int16(apis[api].key);
   writer.int16(version);
   writer.int32(header.correlationId);
-  writer.text(header.clientId, (length) => writer.int16(length));
+  writer.text(header.clientId, maxStringBytes, (length) => writer.int16(length));
   if (flexible) writer.uvarint(0);
   request.write(writer, body);
   return writer.finish();

@@ -4,6 +4,7 @@
  * Invariant: every length is compared with the bytes that are left before anything is taken or allocated, so that no
  * announced length costs more than the frame that carried it. Byte ranges are views of the frame, not copies.
  */
+import { getInt64 } from './int64.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -57,7 +58,7 @@ export class Reader {
 
   int64(): number {
     const at = this.take(8);
-    const number = this.#view.getInt32(at) * twoTo32 + this.#view.getUint32(at + 4);
+    const number = getInt64(this.#view, at);
     if (!Number.isSafeInteger(number)) this.fail('an int64 is beyond 2^53-1');
     return number;
   }

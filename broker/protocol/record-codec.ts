@@ -6,6 +6,7 @@
  */
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { crc32c } from './crc32c.ts';
+import { getInt64, setInt64 } from './int64.ts';
 import { ProtocolError } from './protocol-error.ts';
 import { Reader } from './reader.ts';
 import { batchLayout, bytesBeforeBatchLengthCounts, parseRecordSet } from './records.ts';
@@ -68,15 +69,19 @@ export function encodeBatch(batch: NewBatch): Uint8Array {
   const bytes = new Uint8Array(batchLayout.records + packed.length);
   bytes.set(packed, batchLayout.records);
   const view = new DataView(bytes.buffer);
-  view.setBigInt64(batchLayout.baseOffset, BigInt(batch.baseOffset ?? 0));
+  setInt64(view, batchLayout.baseOffset, batch.baseOffset ?? 0);
   view.setInt32(batchLayout.batchLength, bytes.length - bytesBeforeBatchLengthCounts);
   view.setInt32(batchLayout.leaderEpoch, batch.leaderEpoch ?? -1);
   view.setInt8(batchLayout.magic, 2);
   view.setInt16(batchLayout.attributes, codecs.indexOf(compression));
   view.setInt32(batchLayout.lastOffsetDelta, batch.records.length - 1);
-  view.setBigInt64(batchLayout.baseTimestampMs, BigInt(timestamps[0]!));
-  view.setBigInt64(batchLayout.maxTimestampMs, BigInt(timestamps.reduce((most, each) => Math.max(most, each))));
-  view.setBigInt64(batchLayout.producerId, BigInt(batch.producerId ?? -1));
+  setInt64(view, batchLayout.baseTimestampMs, timestamps[0]!);
+  setInt64(
+    view,
+    batchLayout.maxTimestampMs,
+    timestamps.reduce((most, each) => Math.max(most, each)),
+  );
+  setInt64(view, batchLayout.producerId, batch.producerId ?? -1);
   view.setInt16(batchLayout.producerEpoch, batch.producerEpoch ?? -1);
   view.setInt32(batchLayout.baseSequence, batch.baseSequence ?? -1);
   view.setInt32(batchLayout.recordCount, batch.records.length);
@@ -136,7 +141,7 @@ function putOptional(writer: Writer, value: Uint8Array | string | null): void {
   if (value === null) {
     writer.varint(-1);
   } else if (typeof value === 'string') {
-    writer.text(value, (length) => writer.varint(length));
+    writer.text(value, 0x7fff_ffff, (length) => writer.varint(length));
   } else {
     writer.varint(value.length);
     writer.raw(value);
@@ -145,7 +150,7 @@ function putOptional(writer: Writer, value: Uint8Array | string | null): void {
 
 function decodeBatch(batch: BatchInfo, whole: Uint8Array, unpacked: Uint8Array, into: DecodedRecord[]): void {
   const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
-  const baseTimestampMs = Number(view.getBigInt64(batchLayout.baseTimestampMs));
+  const baseTimestampMs = getInt64(view, batchLayout.baseTimestampMs);
   const appendTime = (batch.attributes & logAppendTimeBit) !== 0;
   const reader = new Reader(unpacked);
   reader.field = `record of the batch at offset ${batch.baseOffset}`;

@@ -10,6 +10,7 @@
  * `record-codec.ts`.
  */
 import { crc32c } from './crc32c.ts';
+import { getInt64, setInt64 } from './int64.ts';
 
 /** The header of one record batch. `crc` covers everything but the base offset and the leader epoch, so it is the identity of the content. */
 export interface BatchInfo {
@@ -92,7 +93,7 @@ export function stampBatches(bytes: Uint8Array, batches: readonly BatchInfo[]): 
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let position = 0;
   for (const batch of batches) {
-    view.setBigInt64(position + batchLayout.baseOffset, BigInt(batch.baseOffset));
+    setInt64(view, position + batchLayout.baseOffset, batch.baseOffset);
     view.setInt32(position + batchLayout.leaderEpoch, batch.leaderEpoch);
     position += batch.sizeBytes;
   }
@@ -108,7 +109,7 @@ function parseBatch(bytes: Uint8Array, view: DataView, start: number): BatchInfo
   if (sizeBytes > left) return 'partial';
   const crc = view.getUint32(start + batchLayout.crc);
   if (crc32c(bytes, start + batchLayout.attributes, start + sizeBytes) !== crc) return 'corrupt';
-  const baseOffset = Number(view.getBigInt64(start + batchLayout.baseOffset));
+  const baseOffset = getInt64(view, start + batchLayout.baseOffset);
   const lastOffsetDelta = view.getInt32(start + batchLayout.lastOffsetDelta);
   const batch = {
     baseOffset,
@@ -118,8 +119,8 @@ function parseBatch(bytes: Uint8Array, view: DataView, start: number): BatchInfo
     sizeBytes,
     crc,
     attributes: view.getInt16(start + batchLayout.attributes),
-    maxTimestampMs: Number(view.getBigInt64(start + batchLayout.maxTimestampMs)),
-    producerId: Number(view.getBigInt64(start + batchLayout.producerId)),
+    maxTimestampMs: getInt64(view, start + batchLayout.maxTimestampMs),
+    producerId: getInt64(view, start + batchLayout.producerId),
     producerEpoch: view.getInt16(start + batchLayout.producerEpoch),
     baseSequence: view.getInt32(start + batchLayout.baseSequence),
   };

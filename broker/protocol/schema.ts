@@ -125,7 +125,8 @@ const zeros: Readonly<Record<ScalarKind, unknown>> = {
 
 /** Kafka's implicit defaults: zero, false, empty; a struct of those. */
 function zeroOf(shape: Shape): unknown {
-  if (shape.kind === 'array') return [];
+  // Shared by all bodies that lack the field.
+  if (shape.kind === 'array') return Object.freeze([]);
   if (shape.kind === 'struct') return Object.fromEntries(shape.fields.map((each) => [each.name, each.defaultValue]));
   return zeros[shape.kind];
 }

@@ -81,9 +81,11 @@ export class Writer {
   }
 
   /** UTF-8 text after its length, which `putLength` writes. */
-  text(value: string, putLength: (bytes: number) => void): void {
+  text(value: string, maxBytes: number, putLength: (bytes: number) => void): void {
     if (typeof value !== 'string') this.#refuse(value, 'a string');
     const length = Buffer.byteLength(value);
+    if (length > maxBytes)
+      throw new RangeError(`field ${this.field}: a string of ${length} bytes, ${maxBytes} at most`);
     putLength(length);
     this.#reserve(length);
     this.#position += this.#buffer.write(value, this.#position, 'utf8');
