@@ -1,0 +1,93 @@
+/**
+ * The agent of a pod: shapes the pod's network at the harness's word, and probes links from inside.
+ *
+ * It runs beside the broker in the same network namespace, with NET_ADMIN and nothing else, and lives as long as the
+ * run. Commands come as lines on standard input. When that ends (the harness died, so the engine closed it), or when
+ * nothing is heard for some time, the agent heals the network by itself.
+ *
+ * Invariant: no rule outlives the harness that wished for it.
+ */
+import { spawn } from 'node:child_process';
+import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { AgentEvent, Command, Reply } from './messages.ts';
+import { heartbeatTimeoutMs } from './messages.ts';
+import { probe } from './probe.ts';
+import type { Drop, Dropped } from './ruleset.ts';
+import { listCounters, parseCounters, replaceTable } from './ruleset.ts';
+
+let hasTable = false;
+let lastHeardMs = performance.now();
+/** Changes of the table, one after the other. */
+let changing: Promise<unknown> = Promise.resolve();
+
+const commands = createInterface({ input: process.stdin });
+commands.on('line', (line) => {
+  lastHeardMs = performance.now();
+  const command = JSON.parse(line) as Command;
+  if (command.do !== 'beat') void perform(command).then(say);
+});
+commands.on('close', () => {
+  void heal('the harness is gone').then(() => process.exit(0));
+});
+setInterval(() => {
+  if (hasTable && performance.now() - lastHeardMs > heartbeatTimeoutMs) void heal('no heartbeat of the harness');
+}, 1_000);
+say({ event: 'ready' });
+
+async function perform(command: Exclude<Command, { do: 'beat' }>): Promise<Reply> {
+  try {
+    if (command.do === 'drop') return { id: command.id, dropped: await change(command.drops) };
+    const { clientId, targets, timeoutMs } = command;
+    const probes = await Promise.all(targets.map((target) => probe(target, clientId, timeoutMs)));
+    return { id: command.id, probes };
+  } catch (error) {
+    return { id: command.id, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function change(drops: readonly Drop[]): Promise<Record<string, Dropped>> {
+  return inTurn(async () => {
+    const dropped = hasTable ? parseCounters(await nft(listCounters)) : {};
+    if (hasTable || drops.length > 0) await nft(['-f', '-'], replaceTable(drops));
+    hasTable = drops.length > 0;
+    return dropped;
+  });
+}
+
+function heal(reason: string): Promise<void> {
+  return inTurn(async () => {
+    await nft(['-f', '-'], replaceTable([]));
+    hasTable = false;
+    say({ event: 'healed', reason });
+  });
+}
+
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const result = changing.then(work);
+  changing = result.catch(() => undefined);
+  return result;
+}
+
+function nft(args: readonly string[], script = ''): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('nft', args, { stdio: 'pipe' });
+    let printed = '';
+    let complained = '';
+    child.stdout.on('data', (chunk) => (printed += String(chunk)));
+    child.stderr.on('data', (chunk) => (complained += String(chunk)));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve(printed);
+      else reject(new Error(`nft ended with ${code}: ${complained.trim().slice(0, 500)}`));
+    });
+    child.stdin.on('error', () => {
+      // nft ended before it read everything; its exit code tells why.
+    });
+    child.stdin.end(script);
+  });
+}
+
+function say(message: Reply | AgentEvent): void {
+  writeSync(1, `${JSON.stringify(message)}\n`);
+}

@@ -1,0 +1,219 @@
+/**
+ * The image of all containers of a pod, assembled from what this machine has: nothing is pulled, nothing is built.
+ *
+ * Two layers, since one changes with every edit and the other with every Node. The lower one is the Node binary that
+ * runs this very process, `nft`, their shared libraries and their loader. The upper one is the program: the broker's
+ * sources, the agent's, and pino with what it needs. An image is named by a hash of its content, so a present one is
+ * always the right one; equal runs share it. It stays on the machine when a run ends; `gc` removes those out of use.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, readdir, realpath } from 'node:fs/promises';
+import { dirname, extname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ArchiveDirectory, ArchiveFile } from './archive.ts';
+import { archiveOf } from './archive.ts';
+import type { Engine } from './client.ts';
+import { isStatus } from './client.ts';
+import { findTool, sharedLibraries } from './host.ts';
+import { runLabels } from './labels.ts';
+
+/** Where things are inside of the containers. */
+export const inside = {
+  node: '/bin/node',
+  nft: '/bin/nft',
+  program: '/tidemark',
+  data: '/data',
+} as const;
+
+/** The user that brokers run as: nobody that the host knows. */
+export const brokerUser = 65_532;
+
+export const imageLabel = 'tidemark.image';
+const nodeRepository = 'tidemark-node';
+const programRepository = 'tidemark';
+
+export interface Image {
+  /** As `repository:tag`. */
+  readonly name: string;
+}
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * The image for these programs (files of the project, named relative to it), assembled now if the engine does not
+ * have it. Programs outside of `broker/` are added as the single files that they are.
+ */
+export async function ensureImage(
+  engine: Engine,
+  programs: readonly string[],
+  progress: (line: string) => void,
+): Promise<Image> {
+  const [lower, upper] = await Promise.all([nodeLayer(), programLayer(programs)]);
+  const nodeImage = `${nodeRepository}:${lower.hash}`;
+  const image = `${programRepository}:${hashOf([lower.hash, upper.hash])}`;
+  if (await isPresent(engine, image)) return { name: image };
+  progress('building the image');
+  if (!(await isPresent(engine, nodeImage))) await importLayer(engine, nodeImage, lower);
+  await commitLayer(engine, nodeImage, image, upper, [...new Set(lower.files.map((file) => dirname(file.path)))]);
+  return { name: image };
+}
+
+interface Layer {
+  readonly files: readonly ArchiveFile[];
+  readonly directories: readonly ArchiveDirectory[];
+  readonly hash: string;
+}
+
+let nodeLayerOfThisProcess: Promise<Layer> | undefined;
+
+/** Read and hashed once per process: a comparison deploys many clusters, and the binary is large. */
+function nodeLayer(): Promise<Layer> {
+  return (nodeLayerOfThisProcess ??= readNodeLayer());
+}
+
+async function readNodeLayer(): Promise<Layer> {
+  const nft = findTool('nft');
+  if (nft === null) throw new Error('no `nft` on this machine (package nftables)');
+  const libraries = new Set((await Promise.all([sharedLibraries(process.execPath), sharedLibraries(nft)])).flat());
+  const sources: [string, string][] = [
+    [inside.node, process.execPath],
+    [inside.nft, nft],
+    ...[...libraries].toSorted().map((path): [string, string] => [path, path]),
+  ];
+  const files = sources.map(async ([path, source]) => ({ path, mode: 0o755, content: await readFile(await realpath(source)) }));
+  return layer(await Promise.all(files), [
+    { path: inside.data, mode: 0o750, owner: brokerUser },
+    { path: '/tmp', mode: 0o1777, owner: 0 },
+  ]);
+}
+
+async function programLayer(programs: readonly string[]): Promise<Layer> {
+  const wanted = new Map<string, string>();
+  for (const folder of ['broker', 'docker/agent']) {
+    for (const path of await sourcesBelow(join(project, folder))) wanted.set(path, join(project, path));
+  }
+  for (const program of programs) wanted.set(program, join(project, program));
+  for (const [path, source] of await packageFiles('pino')) wanted.set(path, source);
+  const files = [...wanted].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(async ([path, source]) => ({
+    path: join(inside.program, path),
+    mode: 0o644,
+    content: await readFile(source),
+  }));
+  const manifest = { path: join(inside.program, 'package.json'), mode: 0o644, content: Buffer.from('{"type":"module"}\n') };
+  return layer([...(await Promise.all(files)), manifest], []);
+}
+
+async function layer(files: readonly (ArchiveFile & { content: Uint8Array })[], directories: readonly ArchiveDirectory[]): Promise<Layer> {
+  const digests = files.map(async (file) => {
+    // WebCrypto hashes on another thread, so that a hundred megabytes do not hold up the engine's answers.
+    const digest = await crypto.subtle.digest('SHA-256', file.content as Uint8Array<ArrayBuffer>);
+    return [file.path, file.mode, Buffer.from(digest).toString('hex')];
+  });
+  return { files, directories, hash: hashOf([...(await Promise.all(digests)), directories]) };
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+}
+
+/** TypeScript sources below a folder, relative to the project. */
+async function sourcesBelow(folder: string): Promise<string[]> {
+  if (!existsSync(folder)) return [];
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts'));
+  return files.map((entry) => join(entry.parentPath, entry.name).slice(resolve(project).length + 1));
+}
+
+/** The code of an installed package and of all packages that it needs: path relative to the project → file. */
+async function packageFiles(name: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const seen = new Set<string>();
+  const visit = async (dependency: string, from: string): Promise<void> => {
+    const folder = packageFolder(dependency, from);
+    if (seen.has(folder)) return;
+    seen.add(folder);
+    for (const path of await codeBelow(folder)) found.set(path.slice(resolve(project).length + 1), path);
+    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      dependencies?: Record<string, string>;
+    };
+    for (const next of Object.keys(manifest.dependencies ?? {})) await visit(next, folder);
+  };
+  await visit(name, project);
+  return found;
+}
+
+/** As Node looks for it: in the `node_modules` of every folder upwards. */
+function packageFolder(name: string, from: string): string {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name);
+    if (existsSync(join(candidate, 'package.json'))) return candidate;
+    if (folder === dirname(folder)) throw new Error(`the package ${name} is not installed: run npm ci`);
+  }
+}
+
+const codeEndings = new Set(['.js', '.cjs', '.mjs', '.json']);
+const notCode = new Set(['node_modules', 'test', 'tests', 'docs', 'benchmarks', 'examples', '.github']);
+
+async function codeBelow(folder: string): Promise<string[]> {
+  const files: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && !notCode.has(entry.name)) files.push(...(await codeBelow(path)));
+    if (entry.isFile() && codeEndings.has(extname(entry.name))) files.push(path);
+  }
+  return files;
+}
+
+async function isPresent(engine: Engine, image: string): Promise<boolean> {
+  try {
+    await engine.docker.getImage(image).inspect();
+    return true;
+  } catch (error) {
+    if (isStatus(error, 404)) return false;
+    throw error;
+  }
+}
+
+async function importLayer(engine: Engine, image: string, content: Layer): Promise<void> {
+  const [repo, tag] = image.split(':');
+  const options = { _query: { fromSrc: '-', repo, tag, changes: `LABEL ${imageLabel}=node` } };
+  const answer = await engine.docker.importImage(archiveOf(content.files, content.directories), options);
+  let told = '';
+  for await (const chunk of answer) told += String(chunk);
+  const error = /"error":"([^"]*)"/.exec(told)?.[1];
+  if (error !== undefined) throw new Error(`the engine did not take the image: ${error}`);
+}
+
+/** A container of the lower image, the files put into it, its state kept as an image: no builder is needed. */
+async function commitLayer(
+  engine: Engine,
+  from: string,
+  image: string,
+  content: Layer,
+  libraryFolders: readonly string[],
+): Promise<void> {
+  const [repo, tag] = image.split(':');
+  const labels = runLabels(`image-${tag}-${process.pid}`);
+  const container = await engine.docker.createContainer({
+    Image: from,
+    Cmd: [inside.node],
+    Labels: labels,
+    NetworkDisabled: true,
+  });
+  try {
+    await container.putArchive(archiveOf(content.files), { path: '/' });
+    await container.commit({
+      _query: { container: container.id, repo, tag, pause: false },
+      // The whole configuration of the image: without it the engine would take over the container's, labels and all.
+      _body: {
+        Cmd: [inside.node],
+        Env: [`LD_LIBRARY_PATH=${libraryFolders.join(':')}`],
+        WorkingDir: inside.program,
+        Labels: { [imageLabel]: 'program' },
+      },
+    });
+  } finally {
+    await container.remove({ force: true });
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * The process of one node in its container: started, paused, killed, and heard.
+ *
+ * Its standard output is the trace, its standard error the log. A stream is attached before each start and ends with
+ * the process, and a verb that ends the process returns only when all that it said has been heard: so no line is lost,
+ * and lines of one boot never mix with those of the next.
+ *
+ * Invariant: what a verb says about the process was read from the engine after the fact.
+ */
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import type { Container, ContainerInspectInfo } from 'dockerode';
+import type { Evidence, NodeName, TraceLine } from '../nemesis/ports.ts';
+import { archiveOf } from './archive.ts';
+import { FrameSplitter, LineSplitter } from './attach.ts';
+import { isStatus, reason } from './client.ts';
+import { brokerUser, inside } from './images.ts';
+
+export type ProcessVerb = 'pause' | 'resume' | 'kill' | 'start' | 'power-loss';
+
+export interface Hearing {
+  readonly trace: (line: TraceLine) => void;
+  /** What the process wrote to its standard error, and what it wrote to its standard output that is no trace. */
+  readonly log: (text: string) => void;
+  readonly unexpectedExit: (detail: string) => void;
+}
+
+type State = ContainerInspectInfo['State'];
+
+/** The marker that makes the next start keep only what was flushed. */
+const powerLostMarker = 'power-lost';
+/** How long the rest of a dead process's output may take to arrive. */
+const drainTimeoutMs = 5_000;
+const lastWordsMax = 400;
+
+export class NodeProcess {
+  readonly node: NodeName;
+  readonly #container: Container;
+  readonly #hearing: Hearing;
+  /** The verbs of one node happen one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #stream: Readable | null = null;
+  #ended: Promise<void> = Promise.resolve();
+  #exitExpected = false;
+  #lastWords = '';
+
+  constructor(node: NodeName, container: Container, hearing: Hearing) {
+    this.node = node;
+    this.#container = container;
+    this.#hearing = hearing;
+  }
+
+  perform(verb: ProcessVerb): Promise<Evidence> {
+    const result = this.#turn.then(() => this.#do(verb));
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  /** From now on its end is no surprise. */
+  expectExit(): void {
+    this.#exitExpected = true;
+  }
+
+  /** Ends the attached stream, when the container is gone or about to be. */
+  close(): void {
+    this.#exitExpected = true;
+    this.#stream?.destroy();
+  }
+
+  #do(verb: ProcessVerb): Promise<Evidence> {
+    switch (verb) {
+      case 'start':
+        return this.#start();
+      case 'kill':
+        return this.#kill();
+      case 'power-loss':
+        return this.#losePower();
+      case 'pause':
+        return this.#change(
+          () => this.#container.pause(),
+          (state) => state.Paused,
+        );
+      case 'resume':
+        return this.#change(
+          () => this.#container.unpause(),
+          (state) => state.Running && !state.Paused,
+        );
+    }
+  }
+
+  async #start(): Promise<Evidence> {
+    if (this.#stream !== null) return evidence(false, await this.#state(), 'it runs already');
+    // The engine resets a container's streams shortly after its process ended; an attach before that would be cut off.
+    await this.#container.wait();
+    const before = await this.#state();
+    await this.#attach();
+    this.#exitExpected = false;
+    try {
+      await this.#container.start();
+    } catch (error) {
+      this.close();
+      throw new Error(`node ${this.node} could not be started: ${reason(error)}`, { cause: error });
+    }
+    const state = await this.#state();
+    return evidence(state.StartedAt !== before.StartedAt, state);
+  }
+
+  async #kill(): Promise<Evidence> {
+    const before = await this.#state();
+    this.#exitExpected = true;
+    const killed = await this.#change(
+      () => this.#container.kill({ signal: 'SIGKILL' }),
+      (state) => before.Running && !state.Running,
+    );
+    await this.#heardAll();
+    return { ...killed, facts: { ...killed.facts, killedPid: before.Pid } };
+  }
+
+  async #losePower(): Promise<Evidence> {
+    const killed = await this.#kill();
+    const marker = { path: `/${powerLostMarker}`, mode: 0o644, content: new Uint8Array(), owner: brokerUser };
+    await this.#container.putArchive(archiveOf([marker]), { path: inside.data });
+    return { ...killed, facts: { ...killed.facts, marker: powerLostMarker } };
+  }
+
+  /** Does something, then looks whether it is so. The engine's refusal is an answer; anything else is its failure. */
+  async #change(act: () => Promise<unknown>, effective: (state: State) => boolean): Promise<Evidence> {
+    let refusal: string | undefined;
+    try {
+      await act();
+    } catch (error) {
+      if (!isStatus(error, 304, 409) && !/not running|already paused|not paused/i.test(reason(error))) throw error;
+      refusal = reason(error);
+    }
+    const state = await this.#state();
+    return evidence(refusal === undefined && effective(state), state, refusal);
+  }
+
+  async #state(): Promise<State> {
+    return (await this.#container.inspect()).State;
+  }
+
+  async #attach(): Promise<void> {
+    const stream = (await this.#container.attach({ stream: true, stdout: true, stderr: true })) as unknown as Readable;
+    const lines = new LineSplitter((line) => this.#hear(line));
+    const frames = new FrameSplitter((output, bytes) => {
+      if (output === 'stdout') lines.push(bytes);
+      else this.#hearLog(bytes.toString('utf8'));
+    });
+    this.#lastWords = '';
+    this.#stream = stream;
+    stream.on('data', (chunk: Buffer) => frames.push(chunk));
+    // A stream that breaks closes too; why is asked of the engine then.
+    stream.on('error', () => {});
+    this.#ended = once(stream, 'close').then(async () => {
+      const rest = lines.end();
+      if (rest !== null) this.#hear(rest);
+      this.#stream = null;
+      if (!this.#exitExpected) await this.#reportExit();
+    });
+    this.#ended.catch(() => {});
+  }
+
+  #hear(line: string): void {
+    const parsed = parseTraceLine(line);
+    if (parsed === null) this.#hearLog(`not a trace line: ${line}\n`);
+    else this.#hearing.trace(parsed);
+  }
+
+  #hearLog(text: string): void {
+    this.#lastWords = (this.#lastWords + text).slice(-lastWordsMax);
+    this.#hearing.log(text);
+  }
+
+  async #heardAll(): Promise<void> {
+    const late = AbortSignal.timeout(drainTimeoutMs);
+    await Promise.race([this.#ended, once(late, 'abort')]);
+    if (late.aborted) this.#stream?.destroy();
+  }
+
+  async #reportExit(): Promise<void> {
+    try {
+      const { StatusCode: code } = (await this.#container.wait({ abortSignal: AbortSignal.timeout(drainTimeoutMs) })) as {
+        StatusCode: number;
+      };
+      const { OOMKilled: outOfMemory } = await this.#state();
+      if (this.#exitExpected) return;
+      const words = this.#lastWords.trim().split('\n').at(-1) ?? '';
+      const how = outOfMemory ? `it ran out of memory (exit code ${code})` : `exit code ${code}`;
+      this.#hearing.unexpectedExit(words === '' ? how : `${how}: ${words}`);
+    } catch (error) {
+      if (!this.#exitExpected) this.#hearing.unexpectedExit(`its output broke off: ${reason(error)}`);
+    }
+  }
+}
+
+function evidence(effective: boolean, state: State, refusal?: string): Evidence {
+  return {
+    effective,
+    facts: {
+      state: state.Status,
+      running: state.Running,
+      paused: state.Paused,
+      pid: state.Pid,
+      startedAt: state.StartedAt,
+      ...(state.Running ? {} : { exitCode: state.ExitCode, finishedAt: state.FinishedAt }),
+      ...(refusal === undefined ? {} : { refusal }),
+    },
+  };
+}
+
+/** Null for a line that was torn by a kill, or that is none of ours. */
+function parseTraceLine(line: string): TraceLine | null {
+  try {
+    const value = JSON.parse(line) as Partial<TraceLine> | null;
+    return typeof value?.event === 'string' && typeof value.seq === 'number' ? (value as TraceLine) : null;
+  } catch {
+    return null;
+  }
+}
