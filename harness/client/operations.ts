@@ -39,18 +39,10 @@ export function invocation(
   operation: ClientOperation,
   acks: Acks,
 ): Pick<Completion, 'f' | 'value' | 'acks'> & { readonly seek?: Seek } {
-  switch (operation.f) {
-    case 'send':
-      return { f: 'send', value: [['send', operation.key, operation.value]], acks };
-    case 'poll':
-      return { f: 'poll', value: [['poll']] };
-    case 'assign':
-      return {
-        f: 'assign',
-        value: operation.keys,
-        ...(operation.seek === undefined ? {} : { seek: operation.seek }),
-      };
-  }
+  if (operation.f === 'send') return { f: 'send', value: [['send', operation.key, operation.value]], acks };
+  if (operation.f === 'poll') return { f: 'poll', value: [['poll']] };
+  const { keys, seek } = operation;
+  return { f: 'assign', value: keys, ...(seek === undefined ? {} : { seek }) };
 }
 
 export interface TopicPartition {

@@ -26,12 +26,12 @@ export interface Recorder {
   close(): void;
 }
 
-/** Makes `path`, which must not exist. Times are nanoseconds since `clockOriginNs`, a reading of `process.hrtime.bigint()`. */
-export function createRecorder(path: string, clockOriginNs: bigint): Recorder {
+/** Makes `path`, which must not exist unless `flag` is `w`. Times are nanoseconds since `clockOriginNs`, a reading of `process.hrtime.bigint()`. */
+export function createRecorder(path: string, clockOriginNs: bigint, flag: 'wx' | 'w' = 'wx'): Recorder {
   const fail = (cause: unknown): EnvironmentError => environmentErrorFrom(cause, `cannot write the history ${path}`);
   let file: number | null;
   try {
-    file = openSync(path, 'wx');
+    file = openSync(path, flag);
   } catch (error) {
     throw fail(error);
   }

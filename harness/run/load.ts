@@ -1,0 +1,243 @@
+/**
+ * The load: all processes of a run on real sockets, from the first operation to the final read.
+ *
+ * A thread runs one process at a time: it asks a source (the workload, the final read) what to do next and when, writes
+ * that down, lets the client do it, writes down how it ended, and goes on. A process that got `info` is over; the thread
+ * goes on with a fresh one, whose client and consumer know nothing of the old.
+ *
+ * Invariant: whatever was written down as invoked is also written down as ended before `stop` resolves, and then no
+ * connection of ours is left. If the history cannot be written everything stops at once, and every promise rejects with
+ * that one error.
+ */
+import type { Key } from '../../checker/history.ts';
+import type { Address, NodeId } from '../../nemesis/ports.ts';
+import { nextProcess } from '../client/client.ts';
+import type { Position } from '../client/consumer.ts';
+import { defaultClientConfig } from '../client/contract.ts';
+import type { ClientConfig } from '../client/contract.ts';
+import type { Completion } from '../client/operations.ts';
+import { keyOf } from '../client/operations.ts';
+import type { RunConfig } from '../plan/config.ts';
+import type { Random } from '../plan/random.ts';
+import type { FinalReadState, KeyCompleteness } from '../workload/final-read.ts';
+import { completeness, createFinalRead, nextFinalOperation, observeFinalRead } from '../workload/final-read.ts';
+import type { Planned, ValueCounters } from '../workload/send-poll.ts';
+import { createSendPoll, defaultSendPoll, nextOperation } from '../workload/send-poll.ts';
+import type { Admin } from './admin.ts';
+import { createAdmin } from './admin.ts';
+import type { Recorder } from './recorder.ts';
+import type { Clock } from './sockets.ts';
+import { clockFrom, driveClient } from './sockets.ts';
+
+export interface LoadOptions {
+  readonly addresses: ReadonlyMap<NodeId, Address>;
+  readonly config: Pick<RunConfig, 'acks' | 'topic' | 'partitions' | 'rate' | 'concurrency' | 'clientTimeoutMs'>;
+  readonly recorder: Recorder;
+  readonly random: Random;
+  /** Origin of the run's clock: a reading of `process.hrtime.bigint()`. */
+  readonly clockOriginNs: bigint;
+  /** Told once, and at once, when the load has ended because the history could not be written. */
+  readonly onFailure?: (error: Error) => void;
+}
+
+export interface Load {
+  readonly admin: Admin;
+  /** Begins no more operations; resolves when those under way have ended and all connections are closed. */
+  stop(): Promise<void>;
+  /**
+   * After `stop`: fresh processes read every key from its beginning up to `ends`. Resolves after `deadlineMs` at the
+   * latest (and a client's deadline more) with what was reached.
+   */
+  finalRead(ends: ReadonlyMap<Key, number>, deadlineMs: number): Promise<ReadonlyMap<Key, KeyCompleteness>>;
+}
+
+/** Readers of the final read, each on its own. */
+const finalReaders = 2;
+
+/** Starts all processes; the topic must exist. */
+export function startLoad(options: LoadOptions): Load {
+  const { config, random } = options;
+  const shared = createShared(options);
+  const keys = Array.from({ length: config.partitions }, (_, partition) => keyOf(config.topic, partition));
+  const values: ValueCounters = new Map();
+  const workload = { keys, rate: config.rate, concurrency: config.concurrency, ...defaultSendPoll };
+  const workloadOf = (process: number): Source => {
+    const state = createSendPoll(workload, values, random.stream(`workload:${process}`), shared.clock());
+    return { next: (nowNs) => nextOperation(state, nowNs), observe: () => {} };
+  };
+  const threads = Array.from({ length: config.concurrency }, (_, process) =>
+    startThread(shared, process, workloadOf, false),
+  );
+  let lastProcesses: number[] = [];
+
+  const stopAll = async (): Promise<void> => {
+    lastProcesses = await Promise.all(threads.map((thread) => thread.stop()));
+    shared.check();
+  };
+
+  return {
+    admin: createAdmin(options.addresses, config.clientTimeoutMs),
+    stop: stopAll,
+    async finalRead(ends, deadlineMs) {
+      await stopAll();
+      const readers: FinalReadState[] = [];
+      const readerOf = (): Source => {
+        const state = createFinalRead(ends);
+        readers.push(state);
+        return {
+          next: (nowNs) => nextFinalOperation(state, nowNs),
+          observe: (completion, positions, nowNs) => observeFinalRead(state, completion, positions, nowNs),
+        };
+      };
+      const reading = lastProcesses
+        .slice(0, finalReaders)
+        .map((process) => startThread(shared, nextProcess(process, config.concurrency), readerOf, true));
+      const timer = setTimeout(() => {
+        for (const thread of reading) void thread.stop();
+      }, deadlineMs);
+      await Promise.all(reading.map((thread) => thread.done));
+      clearTimeout(timer);
+      shared.check();
+      return completeness(readers, ends);
+    },
+  };
+}
+
+/** Where a thread takes its operations from; a new one for each process. */
+interface Source {
+  /** Null when there is nothing left to do. */
+  next(nowNs: number): Planned | null;
+  observe(completion: Completion, positions: ReadonlyMap<Key, Position>, nowNs: number): void;
+}
+
+interface Thread {
+  /** Begins no more operations; resolves as `done`. */
+  stop(): Promise<number>;
+  /** Resolves with the number of the last process when the thread has ended. */
+  readonly done: Promise<number>;
+}
+
+/** What all threads of a load share. */
+interface Shared {
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly concurrency: number;
+  clientConfig(process: number): ClientConfig;
+  /** Does `action`; if it throws, ends the whole load with that error. */
+  guard(action: () => void): void;
+  onFail(end: () => void): void;
+  failed(): boolean;
+  /** Throws what ended the load. */
+  check(): void;
+}
+
+function createShared(options: LoadOptions): Shared {
+  const { addresses, config, recorder, clockOriginNs } = options;
+  const clock = clockFrom(clockOriginNs);
+  const bootstrap = [...addresses].map(([node, address]) => ({ node, ...address }));
+  const unixOriginMs = Math.round(Date.now() - clock() / 1e6);
+  const ends: (() => void)[] = [];
+  let failure: Error | null = null;
+  return {
+    recorder,
+    clock,
+    concurrency: config.concurrency,
+    clientConfig: (process) => ({
+      ...defaultClientConfig,
+      process,
+      bootstrap,
+      acks: config.acks,
+      operationTimeoutMs: config.clientTimeoutMs,
+      metadataTimeoutMs: Math.ceil(config.clientTimeoutMs / 4),
+      unixOriginMs,
+    }),
+    guard(action) {
+      if (failure !== null) return;
+      try {
+        action();
+      } catch (error) {
+        failure = error instanceof Error ? error : new Error(String(error));
+        for (const end of ends) end();
+        options.onFailure?.(failure);
+      }
+    },
+    onFail: (end) => ends.push(end),
+    failed: () => failure !== null,
+    check() {
+      if (failure !== null) throw failure;
+    },
+  };
+}
+
+function startThread(
+  shared: Shared,
+  firstProcess: number,
+  sourceOf: (process: number) => Source,
+  final: boolean,
+): Thread {
+  const { recorder, clock } = shared;
+  const { promise: done, resolve } = Promise.withResolvers<number>();
+  let process = firstProcess;
+  let source = sourceOf(process);
+  let [first, stopping, ended] = [true, false, false];
+  let timer: NodeJS.Timeout | undefined;
+
+  const drive = (): ReturnType<typeof driveClient> =>
+    driveClient(shared.clientConfig(process), clock, (completion) => shared.guard(() => completed(completion)));
+  let driver = drive();
+
+  const end = (): void => {
+    ended = true;
+    clearTimeout(timer);
+    driver.close();
+    resolve(process);
+  };
+
+  const advance = (): void => {
+    const planned = stopping ? null : source.next(clock());
+    if (planned === null) {
+      end();
+      return;
+    }
+    const waitMs = Math.max(0, (planned.dueNs - clock()) / 1e6);
+    timer = setTimeout(() => {
+      timer = undefined;
+      shared.guard(() => begin(planned));
+    }, waitMs);
+  };
+
+  const begin = ({ operation }: Planned): void => {
+    recorder.invoke(process, operation, shared.clientConfig(process).acks, final && first);
+    first = false;
+    driver.invoke(operation);
+  };
+
+  const completed = (completion: Completion): void => {
+    recorder.complete(process, completion);
+    source.observe(completion, driver.positions(), clock());
+    if (completion.type === 'info') replace();
+    advance();
+  };
+
+  const replace = (): void => {
+    driver.close();
+    process = nextProcess(process, shared.concurrency);
+    driver = drive();
+    source = sourceOf(process);
+    first = true;
+  };
+
+  shared.onFail(end);
+  if (shared.failed()) end();
+  else advance();
+
+  return {
+    done,
+    stop() {
+      stopping = true;
+      // A thread that waits for its next operation has none under way.
+      if (timer !== undefined && !ended) end();
+      return done;
+    },
+  };
+}
