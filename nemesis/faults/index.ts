@@ -1,0 +1,51 @@
+/**
+ * The catalogue: every kind of fault, how to draw one and how to make a program of it. A new kind is one file beside
+ * this one, one line here, and its shape in `schedule.ts`.
+ */
+import type { NodeId } from '../ports.ts';
+import type { Fault, FaultKind } from '../schedule.ts';
+import type { ClusterView } from '../view.ts';
+import { crashProgram, drawCrash } from './crash.ts';
+import { drawHandoverCrash, handoverCrashProgram } from './handover-crash.ts';
+import { drawLeaderMove, leaderMoveProgram } from './leader-move.ts';
+import { drawPartition, partitionProgram } from './partition.ts';
+import { drawPause, pauseProgram } from './pause.ts';
+import type { DrawContext, Draws, Program } from './program.ts';
+
+/** Every kind that a plan may hold, in the order of the documentation. */
+export const faultKinds: readonly FaultKind[] = ['partition', 'pause', 'crash', 'leader-move', 'handover-crash'];
+
+/** Whom the fault hits now and what it does, or null when nobody has the role that it is aimed at. */
+export function programOf(fault: Fault, view: ClusterView, brokers: readonly NodeId[]): Program | null {
+  switch (fault.kind) {
+    case 'partition':
+      return partitionProgram(fault, view, brokers);
+    case 'pause':
+      return pauseProgram(fault, view, brokers);
+    case 'crash':
+      return crashProgram(fault, view, brokers);
+    case 'leader-move':
+      return leaderMoveProgram(fault, view, brokers);
+    case 'handover-crash':
+      return handoverCrashProgram(fault, view, brokers);
+  }
+}
+
+/** A fault without its place in the plan. */
+export type DrawnFault = Fault extends infer F ? (F extends Fault ? Omit<F, 'id' | 'at'> : never) : never;
+
+/** Draws the parameters of a fault of that kind. */
+export function drawFault(kind: FaultKind, context: DrawContext, random: Draws): DrawnFault {
+  switch (kind) {
+    case 'partition':
+      return drawPartition(context, random);
+    case 'pause':
+      return drawPause(context, random);
+    case 'crash':
+      return drawCrash(context, random);
+    case 'leader-move':
+      return drawLeaderMove(context, random);
+    case 'handover-crash':
+      return drawHandoverCrash(context, random);
+  }
+}

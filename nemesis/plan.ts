@@ -1,0 +1,139 @@
+/**
+ * Plans: from a seed and a few wishes to a schedule.
+ *
+ * Every plan with `handover-crash` among its kinds holds at least one of them, since it is aimed so well that others are
+ * luck beside it. Around it stand faults drawn from all kinds, with drawn parameters, at drawn times; they may overlap
+ * each other. The handover runs alone, and waits until every ISR is full; so whatever comes before it has to be over
+ * early enough, and is cut short if it is not.
+ *
+ * Invariant: the same arguments give the same schedule, byte for byte. Every fault has an end within the duration, as
+ * far as planned, and the conductor heals whatever is left.
+ */
+import { drawFault } from './faults/index.ts';
+import { handoverBudgetMs } from './faults/handover-crash.ts';
+import type { DrawContext, Draws } from './faults/program.ts';
+import type { NodeId } from './ports.ts';
+import type { End, Fault, FaultKind, Schedule, Start } from './schedule.ts';
+
+export interface PlanOptions {
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly kinds: readonly FaultKind[];
+  /** `topic-partition`, all of the topic. */
+  readonly partitions: readonly string[];
+  readonly brokers: readonly NodeId[];
+  /** Mean time between the starts of two faults. */
+  readonly intervalMs: number;
+  readonly sessionTimeoutMs?: number;
+  readonly lagTimeMs?: number;
+}
+
+/** Nothing is broken before clients have begun in earnest. */
+const LEAD_IN_MS = 600;
+/** From the end of a fault until every ISR can be full again. */
+const RECOVERY_MS = 2_000;
+const SHORTEST_FAULT_MS = 300;
+
+/** Draws a schedule. `random` is the stream `faults` of the run's seed. */
+export function generateSchedule(options: PlanOptions, random: Draws): Schedule {
+  const { seed, durationMs, kinds } = options;
+  const faults = kinds.length === 0 ? [] : placeFaults(options, drawKinds(options, random), random);
+  return { schemaVersion: 1, seed, durationMs, faults };
+}
+
+/** Which kinds, in which order. */
+function drawKinds(options: PlanOptions, random: Draws): FaultKind[] {
+  const { kinds, durationMs, intervalMs } = options;
+  const total = Math.max(2, Math.round(durationMs / intervalMs));
+  const count = random.int(Math.ceil((total - 1) / 3), total - 1);
+  const budgetMs = handoverBudgetMs(contextOf(options)) + RECOVERY_MS;
+  let handovers = kinds.includes('handover-crash') ? 1 : 0;
+  const drawn: FaultKind[] = handovers > 0 ? ['handover-crash'] : [];
+  for (let index = 0; index < count; index += 1) {
+    /* Another handover only where there is time for it. */
+    const fits = (handovers + 1) * budgetMs <= durationMs;
+    const candidates = kinds.filter((kind) => kind !== 'handover-crash' || fits);
+    if (candidates.length === 0) break;
+    const kind = random.pick(candidates);
+    if (kind === 'handover-crash') handovers += 1;
+    drawn.push(kind);
+  }
+  return random.shuffle(drawn);
+}
+
+/**
+ * Lays the faults out one after the other: a handover takes the time that it needs, the others share what is left in
+ * drawn parts. How long they last is drawn apart from that, so neighbours overlap.
+ */
+function placeFaults(options: PlanOptions, kinds: readonly FaultKind[], random: Draws): Fault[] {
+  const { durationMs } = options;
+  const context = contextOf(options);
+  const shareMs = shares(freeMs(kinds, durationMs, context), kinds.filter((kind) => !isAlone(kind)).length, random);
+  const faults: Fault[] = [];
+  let cursorMs = LEAD_IN_MS + random.int(0, 300);
+  for (const [index, kind] of kinds.entries()) {
+    const drawn = drawFault(kind, context, random);
+    const id = `f${index + 1}`;
+    if (isAlone(kind)) {
+      const deadlineMs = cursorMs + patienceMs(index);
+      faults.push({ ...drawn, id, at: { await: { seen: 'full-isr' }, fromMs: cursorMs, deadlineMs } });
+      cursorMs = deadlineMs + handoverBudgetMs(context);
+      continue;
+    }
+    /* Over before the next handover wants a healthy cluster, or else before the end. */
+    const next = kinds.findIndex((other, at) => at > index && isAlone(other));
+    const ahead = shareMs.slice(0, next < 0 ? shareMs.length : next - index).reduce((sum, ms) => sum + ms, 0);
+    const longestMs = next < 0 ? durationMs - cursorMs : ahead;
+    const at = drawStart(cursorMs, context, random);
+    faults.push({ ...drawn, id, at, until: cutShort(drawn.until, Math.max(SHORTEST_FAULT_MS, longestMs)) });
+    cursorMs += shareMs.shift() ?? 0;
+  }
+  return faults;
+}
+
+/** Most faults begin at a time; some when the trace shows something worth breaking, or soon after without it. */
+function drawStart(ms: number, { partitions }: DrawContext, random: Draws): Start {
+  if (!random.chance(0.2)) return { ms };
+  const partition = random.pick(partitions);
+  /* A truncation is what only some builds do: the wait is short, so that all builds meet the same plan. */
+  const what = random.chance(0.5)
+    ? ({ seen: 'hw', partition, by: random.int(1, 3) } as const)
+    : ({ seen: 'truncation', partition } as const);
+  return { await: what, fromMs: ms, deadlineMs: ms + 500 };
+}
+
+function cutShort(until: End, longestMs: number): End {
+  return 'ms' in until
+    ? { ms: Math.min(until.ms, longestMs) }
+    : { await: until.await, deadlineMs: Math.min(until.deadlineMs, longestMs) };
+}
+
+/** What is left for faults that need not be alone. */
+function freeMs(kinds: readonly FaultKind[], durationMs: number, context: DrawContext): number {
+  let freeMs = durationMs - LEAD_IN_MS;
+  for (const [index, kind] of kinds.entries()) {
+    if (isAlone(kind)) freeMs -= patienceMs(index) + handoverBudgetMs(context);
+  }
+  return Math.max(0, freeMs);
+}
+
+/** How long a handover waits for a healthy cluster: after other faults longer than at the beginning. */
+function patienceMs(index: number): number {
+  return index === 0 ? LEAD_IN_MS : RECOVERY_MS;
+}
+
+function isAlone(kind: FaultKind): boolean {
+  return kind === 'handover-crash';
+}
+
+/** `count` parts of `totalMs`, none of them tiny. */
+function shares(totalMs: number, count: number, random: Draws): number[] {
+  const weights = Array.from({ length: count }, () => random.int(50, 150));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => Math.floor((totalMs * weight) / sum));
+}
+
+function contextOf(options: Omit<PlanOptions, 'seed' | 'durationMs' | 'kinds' | 'intervalMs'>): DrawContext {
+  const { partitions, brokers, sessionTimeoutMs = 1_500, lagTimeMs = 2_000 } = options;
+  return { partitions, brokers, sessionTimeoutMs, lagTimeMs };
+}
