@@ -15,11 +15,11 @@ export function registerGc(program: Command): void {
       const removed = [...(await collectLocalGarbage()).removed];
       const { probeEngine } = await import('../../docker/engine.ts');
       const probe = await probeEngine();
-      if (probe.usable) {
+      if (probe.ok) {
         const { collectGarbage } = await import('../../docker/runtime.ts');
         removed.push(...(await collectGarbage({})).removed);
       } else {
-        console.error(`containers were not looked at: ${probe.reason}`);
+        console.error(`containers were not looked at: ${probe.line}`);
       }
       for (const name of removed) console.error(`removed ${name}`);
       console.error(removed.length === 0 ? 'nothing was left over' : `${removed.length} leftovers removed`);

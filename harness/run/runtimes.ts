@@ -19,12 +19,16 @@ export async function chooseRuntime(wanted: RunConfig['runtime'] | undefined): P
   if (wanted === 'local') return local('asked for');
   const { probeEngine } = await import('../../docker/engine.ts');
   const probe = await probeEngine();
-  if (probe.usable) {
+  if (probe.ok) {
     const { deployDocker } = await import('../../docker/runtime.ts');
-    return { name: 'docker', reason: `brokers run in containers: ${probe.reason}`, deploy: deployDocker };
+    return {
+      name: 'docker',
+      reason: `brokers run in containers (Docker engine ${probe.version})`,
+      deploy: deployDocker,
+    };
   }
-  if (wanted === 'docker') throw new EnvironmentError(`--runtime docker: ${probe.reason}`);
-  return local(`no containers: ${probe.reason}`);
+  if (wanted === 'docker') throw new EnvironmentError(`--runtime docker: ${probe.line}`);
+  return local(`no containers: ${probe.line}`);
 }
 
 async function local(why: string): Promise<ChosenRuntime> {

@@ -1,0 +1,19 @@
+/**
+ * Ctrl-C, SIGTERM and SIGHUP end a command cleanly: the signal is passed on as an AbortSignal, everything that was
+ * made is removed, and the exit code is 130. Further signals change nothing, so that npm, a terminal and a launcher may all pass
+ * on the same one; clean-up has bounds of its own.
+ */
+import type { Progress } from '../progress.ts';
+
+/** A signal that is aborted by the first interrupt. */
+export function onInterrupt(progress: Progress): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) return;
+      progress.line('interrupted: healing and removing what this command made…');
+      controller.abort();
+    });
+  }
+  return controller.signal;
+}

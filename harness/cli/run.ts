@@ -1,0 +1,92 @@
+/**
+ * `tidemark run`: one test of one build, from deployment to report.
+ */
+import { join, relative } from 'node:path';
+import type { Command } from 'commander';
+import type { RunResults } from '../../checker/results.ts';
+import type { Cluster } from '../../nemesis/ports.ts';
+import { exitCodes } from '../errors.ts';
+import { createProgress, paint, type Progress } from '../progress.ts';
+import { createStoreDirectory, pointLatest } from '../store.ts';
+import { commandOfRun } from './compare.ts';
+import { onInterrupt } from './interrupt.ts';
+import { addRunOptions, drawSeed, runConfigFrom, type RunFlags } from './options.ts';
+
+interface SingleRunFlags extends RunFlags {
+  readonly build: string;
+}
+
+export function registerRun(program: Command): void {
+  const command = program
+    .command('run')
+    .description('one test of one build: deploy, load, break, heal, settle, read back, check, report')
+    .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch', 'epoch');
+  addRunOptions(command).action(async (flags: SingleRunFlags) => {
+    process.exitCode = await run(flags);
+  });
+}
+
+async function run(flags: SingleRunFlags): Promise<number> {
+  const seed = flags.seed ?? drawSeed();
+  runConfigFrom(flags, flags.build, seed, 'local');
+  const progress = createProgress();
+  const signal = onInterrupt(progress);
+  progress.line(`seed ${seed} · ${flags.build}`);
+  const { chooseRuntime } = await import('../run/runtimes.ts');
+  const runtime = await chooseRuntime(flags.runtime);
+  progress.line(runtime.reason);
+  const directory = createStoreDirectory(flags.store, 'run', new Date());
+  pointLatest(flags.store, directory);
+  const config = runConfigFrom(flags, flags.build, seed, runtime.name);
+  const command = commandOfRun(config);
+  const { executeRun } = await import('../run/run.ts');
+  const { results, error } = await executeRun({
+    config,
+    runtime,
+    directory,
+    name: `${flags.build}-${seed}`,
+    command,
+    progress,
+    signal,
+    ...(flags.leaveDbRunning ? { keep: (cluster) => keepUntilInterrupted(cluster, progress, signal) } : {}),
+  });
+  if (results !== null) {
+    sayResults(results, progress.line);
+    progress.line(`report  ${relative('.', join(directory, 'report.html'))}`);
+    progress.line(`again   ${command}`);
+    if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  }
+  progress.line(`seed ${seed}`);
+  if (error !== null) throw error;
+  return exitCodeOf(results);
+}
+
+/** `--leave-db-running`: the cluster stays for a look, and goes with Ctrl-C, so that it can never be forgotten. */
+async function keepUntilInterrupted(cluster: Cluster, progress: Progress, signal: AbortSignal): Promise<void> {
+  const bootstrap = [...cluster.addresses.values()].map(({ host, port }) => `${host}:${port}`).join(',');
+  progress.line(`the cluster stays up at ${bootstrap}; Ctrl-C removes it, and then the run is checked`);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+}
+
+/** The anomalies and the verdict of one run, for a terminal. */
+function sayResults(results: RunResults, line: (text: string) => void): void {
+  for (const anomaly of results.anomalies.slice(0, 20)) {
+    const mood = anomaly.class === 'violation' ? 'bad' : 'unsure';
+    line(`${paint(mood, `${anomaly.kind} (${anomaly.class})`)} ${anomaly.summary}`);
+  }
+  if (results.anomalies.length > 20) line(`… and ${results.anomalies.length - 20} more: see the report`);
+  for (const note of results.notes) line(`note: ${note}`);
+  const exposures = results.exposures === null ? 'exposures unknown' : `${results.exposures.length} exposures`;
+  const violations = results.anomalies.filter((anomaly) => anomaly.class === 'violation').length;
+  if (results.valid === true) line(paint('good', `valid: no promise was broken (${exposures})`));
+  else if (results.valid === false) line(paint('bad', `not valid: ${violations} violations (${exposures})`));
+  else line(paint('unsure', `unknown: the evidence does not suffice for a verdict (${exposures})`));
+}
+
+function exitCodeOf(results: RunResults | null): number {
+  if (results === null) return exitCodes.environment;
+  if (results.valid === false) return exitCodes.anomaly;
+  return results.valid === true ? exitCodes.valid : exitCodes.unknown;
+}

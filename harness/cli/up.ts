@@ -1,0 +1,97 @@
+/**
+ * `tidemark up`: a cluster to play with. It has one topic, prints its bootstrap address, and is removed with Ctrl-C.
+ *
+ * Any Kafka client may use it. Nothing is recorded but the nodes' logs and trace, in the store.
+ */
+import { randomBytes } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Command } from 'commander';
+import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
+import { createProgress } from '../progress.ts';
+import { createStoreDirectory } from '../store.ts';
+import { onInterrupt } from './interrupt.ts';
+import { addClusterOptions, runConfigFrom, type RunFlags } from './options.ts';
+import { defaultRunConfig } from '../plan/config.ts';
+
+interface UpFlags extends RunFlags {
+  readonly build: string;
+  readonly topic: string;
+}
+
+export function registerUp(program: Command): void {
+  const command = program
+    .command('up')
+    .description('a cluster to play with: prints its bootstrap address and keeps it until Ctrl-C')
+    .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch', 'epoch')
+    .option('--topic <name>', 'topic to create', defaultRunConfig.topic)
+    .option('--store <dir>', 'where logs are kept', 'store');
+  addClusterOptions(command).action(async (flags: UpFlags) => up(flags));
+}
+
+async function up(flags: UpFlags): Promise<void> {
+  const d = defaultRunConfig;
+  const loadFlags = {
+    acks: d.acks,
+    rate: d.rate,
+    concurrency: String(d.concurrency),
+    timeLimit: d.timeLimitMs,
+    nemesis: d.nemesis,
+    nemesisInterval: d.nemesisIntervalMs,
+    settleTimeout: d.settleTimeoutMs,
+    clientTimeout: d.clientTimeoutMs,
+  };
+  const config = runConfigFrom({ ...flags, ...loadFlags }, flags.build, 0, flags.runtime ?? 'local');
+  const progress = createProgress();
+  const signal = onInterrupt(progress);
+  const { chooseRuntime } = await import('../run/runtimes.ts');
+  const runtime = await chooseRuntime(flags.runtime);
+  progress.line(runtime.reason);
+  const directory = createStoreDirectory(flags.store, 'up', new Date());
+  const { nodeCommand } = await import('../run/node-command.ts');
+  const { createAdmin } = await import('../run/admin.ts');
+
+  let cluster: Awaited<ReturnType<typeof runtime.deploy>> | undefined;
+  try {
+    cluster = await runtime.deploy({
+      runId: `up-${process.pid}-${randomBytes(3).toString('hex')}`,
+      brokers: Array.from({ length: config.brokers }, (_, index) => index + 1),
+      command: nodeCommand(config, process.hrtime.bigint()),
+      directory,
+      progress: progress.step,
+      signal,
+    });
+    const trace = join(directory, 'trace.jsonl');
+    cluster.subscribe((line) => appendFileSync(trace, `${JSON.stringify(line)}\n`));
+    cluster.onUnexpectedExit((node, detail) =>
+      progress.line(`${node === 'controller' ? node : `broker ${node}`} ended: ${detail}`),
+    );
+    const { partitions, replicationFactor } = config;
+    await createAdmin(cluster.addresses).createTopic({
+      name: flags.topic,
+      partitions,
+      replicationFactor,
+      timeoutMs: 30_000,
+    });
+    const bootstrap = [...cluster.addresses.values()].map(({ host, port }) => `${host}:${port}`).join(',');
+    progress.line(`bootstrap ${bootstrap}`);
+    progress.line(
+      `topic ${flags.topic}, ${partitions} partitions, build ${flags.build}; logs and trace in ${relative('.', directory)}`,
+    );
+    progress.line(`try: kcat -b ${bootstrap} -L`);
+    progress.line('Ctrl-C removes the cluster');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+    await promise;
+  } catch (error) {
+    if (signal.aborted) throw new InterruptedError();
+    throw environmentErrorFrom(error, 'cannot start the cluster');
+  } finally {
+    const closed = await cluster?.close();
+    if (closed !== undefined && closed.residue.length > 0) {
+      throw new EnvironmentError(`could not remove ${closed.residue.join(', ')}: try tidemark gc`);
+    }
+  }
+  throw new InterruptedError();
+}

@@ -1,0 +1,87 @@
+/**
+ * The nemesis's driver: feeds the pure conductor with the trace and the clock, performs what it decides, writes down
+ * what it says.
+ *
+ * Actions of one step are started in order and run side by side; the conductor hears of each when it is done. An action
+ * that the runtime cannot perform at all is a failure of the environment: it ends the faults, and is told once.
+ */
+import { conduct, createConductor, isFinished, nextDeadlineNs, type ConductorEvent } from '../../nemesis/conductor.ts';
+import type { Action, Cluster, Evidence } from '../../nemesis/ports.ts';
+import type { Schedule } from '../../nemesis/schedule.ts';
+import type { Admin } from './admin.ts';
+import type { Recorder } from './recorder.ts';
+import { clockFrom } from './sockets.ts';
+
+export interface FaultsOptions {
+  readonly schedule: Schedule;
+  readonly cluster: Cluster;
+  readonly partitions: readonly string[];
+  readonly admin: Admin;
+  readonly recorder: Recorder;
+  readonly clockOriginNs: bigint;
+  readonly onFailure: (error: Error) => void;
+}
+
+export interface Faults {
+  /** Ends and heals every fault that is still on; resolves when all is healed. */
+  stop(): Promise<void>;
+}
+
+/** Starts the schedule now. */
+export function startFaults(options: FaultsOptions): Faults {
+  const { schedule, cluster, partitions, admin, recorder, onFailure } = options;
+  const now = clockFrom(options.clockOriginNs);
+  const state = createConductor(schedule, { brokers: cluster.brokers, partitions });
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  let timer: NodeJS.Timeout | undefined;
+  let failed = false;
+
+  const fail = (error: unknown): void => {
+    if (failed) return;
+    failed = true;
+    clearTimeout(timer);
+    onFailure(error instanceof Error ? error : new Error(String(error)));
+    finish();
+  };
+
+  const feed = (event: ConductorEvent): void => {
+    if (failed) return;
+    try {
+      for (const effect of conduct(state, event, now())) {
+        if (effect.type === 'record') recorder.nemesis(effect.f, effect.value);
+        else perform(effect.id, effect.action);
+      }
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    arm();
+  };
+
+  const perform = (id: string, action: Action): void => {
+    const done: Promise<Evidence> =
+      action.port === 'leadership' ? admin.moveLeader(action.partition, action.to) : cluster.perform(action);
+    done.then((evidence) => feed({ type: 'acted', id, evidence }), fail);
+  };
+
+  const arm = (): void => {
+    clearTimeout(timer);
+    if (isFinished(state)) {
+      finish();
+      return;
+    }
+    const waitMs = (nextDeadlineNs(state) - now()) / 1e6;
+    if (Number.isFinite(waitMs)) timer = setTimeout(() => feed({ type: 'deadline' }), Math.max(0, waitMs));
+  };
+
+  cluster.subscribe((line) => feed({ type: 'trace', line }));
+  feed({ type: 'start' });
+
+  return {
+    async stop() {
+      feed({ type: 'stop' });
+      await finished;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * The program of each node: which file to run, and the one argument that tells it everything.
+ *
+ * This is the only place where the harness speaks to the broker other than by Kafka's protocol.
+ */
+import { buildNames } from '../../broker/core/builds.ts';
+import type { ProcessConfig } from '../../broker/core/settings.ts';
+import type { ProcessPlace } from '../../nemesis/ports.ts';
+import { buildsByNode } from '../plan/builds-by-node.ts';
+import type { RunConfig } from '../plan/config.ts';
+
+/** What a cluster is told, out of a run's configuration. */
+export type ClusterConfig = Pick<
+  RunConfig,
+  | 'build'
+  | 'defects'
+  | 'brokers'
+  | 'minInsyncReplicas'
+  | 'uncleanElection'
+  | 'replicaLagTimeMaxMs'
+  | 'brokerSessionTimeoutMs'
+  | 'heartbeatIntervalMs'
+  | 'fetchMaxWaitMs'
+  | 'highWatermarkCheckpointIntervalMs'
+>;
+
+/** For a runtime: the command of each node. `clockOriginNs` is the origin of the trace's clock. */
+export function nodeCommand(config: ClusterConfig, clockOriginNs: bigint): (place: ProcessPlace) => readonly string[] {
+  const builds = buildsByNode(config.build, config.brokers, buildNames);
+  if (typeof builds === 'string') throw new Error(builds);
+  const settings: ProcessConfig['settings'] = {
+    replicaLagTimeMaxMs: config.replicaLagTimeMaxMs,
+    brokerSessionTimeoutMs: config.brokerSessionTimeoutMs,
+    heartbeatIntervalMs: config.heartbeatIntervalMs,
+    fetchMaxWaitMs: config.fetchMaxWaitMs,
+    highWatermarkCheckpointIntervalMs: config.highWatermarkCheckpointIntervalMs,
+    minInsyncReplicas: config.minInsyncReplicas,
+    uncleanElection: config.uncleanElection,
+  };
+  return ({ node, ...place }) => {
+    const processConfig: ProcessConfig = {
+      node,
+      build: node === 'controller' ? 'controller' : (builds.get(node) ?? ''),
+      defects: node === 'controller' ? [] : config.defects,
+      clusterId: 'tidemark',
+      ...place,
+      clockOriginNs: String(clockOriginNs),
+      settings,
+    };
+    const program = node === 'controller' ? 'broker/server/controller-main.ts' : 'broker/server/main.ts';
+    return [program, JSON.stringify(processConfig)];
+  };
+}

@@ -1,0 +1,344 @@
+/**
+ * One run of one build: deploy, load and break, heal, settle, read back, collect, check.
+ *
+ * Everything that happens is written to the run's folder while it happens, and whatever was written is checked, even
+ * if a later phase fails: an anomaly that the history already holds is not lost because a container would not stop. The
+ * order of the last phases is fixed: heal and prove it, close the producers, settle within a measured bound, read
+ * everything back from the leaders, copy the data directories between two equal readings of the trace, close the
+ * clients, remove the cluster.
+ *
+ * Invariant: a failure of the environment is returned as an error beside the results, never as an anomaly.
+ */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { RunResults } from '../../checker/results.ts';
+import { generateSchedule } from '../../nemesis/plan.ts';
+import type { Cluster, NodeId } from '../../nemesis/ports.ts';
+import { isFullySynced } from '../../nemesis/view.ts';
+import { keyOf } from '../client/operations.ts';
+import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
+import type { RunConfig } from '../plan/config.ts';
+import { createRandom } from '../plan/random.ts';
+import type { Progress } from '../progress.ts';
+import { writeJson } from '../store.ts';
+import { createAdmin } from './admin.ts';
+import { startFaults } from './faults.ts';
+import { startLoad } from './load.ts';
+import { nodeCommand } from './node-command.ts';
+import { createRecorder } from './recorder.ts';
+import type { ChosenRuntime } from './runtimes.ts';
+import { proveHealed, settle, type Settling } from './settle.ts';
+import { recordTrace, type TraceLog } from './trace-log.ts';
+
+export interface RunRequest {
+  readonly config: RunConfig;
+  readonly runtime: ChosenRuntime;
+  /** An empty folder. */
+  readonly directory: string;
+  readonly name: string;
+  /** The command that shows this run again. */
+  readonly command: string;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  /** With `--leave-db-running`: resolves when the cluster may go. */
+  readonly keep?: (cluster: Cluster) => Promise<void>;
+}
+
+export interface RunReport {
+  /** Null when there was nothing to check. */
+  readonly results: RunResults | null;
+  readonly error: EnvironmentError | InterruptedError | null;
+}
+
+/** What is known of a run besides its history and trace; `run.json`. */
+export interface RunFile {
+  readonly schemaVersion: 1;
+  readonly name: string;
+  readonly command: string;
+  readonly configuration: RunConfig;
+  readonly startedAt: string;
+  completed: boolean;
+  settled: boolean | null;
+  settleMs: number | null;
+  healMs: number | null;
+  residual: readonly string[];
+  finalLeaders: Readonly<Record<string, NodeId>>;
+  /** Whether the final read reached the end of every partition. */
+  finalReadComplete: boolean | null;
+  /** Wall time of each phase. */
+  phases: Record<string, number>;
+  error?: string;
+}
+
+const READY_TIMEOUT_MS = 30_000;
+const HEAL_TIMEOUT_MS = 15_000;
+const FINAL_READ_TIMEOUT_MS = 15_000;
+const COLLECT_ATTEMPTS = 5;
+
+/** Does one run and checks it. Rejects for programmer errors only. */
+export async function executeRun(request: RunRequest): Promise<RunReport> {
+  const { config, directory } = request;
+  const file: RunFile = {
+    schemaVersion: 1,
+    name: request.name,
+    command: request.command,
+    configuration: config,
+    startedAt: new Date().toISOString(),
+    completed: false,
+    settled: null,
+    settleMs: null,
+    healMs: null,
+    residual: [],
+    finalLeaders: {},
+    finalReadComplete: null,
+    phases: {},
+  };
+  let error: RunReport['error'] = null;
+  try {
+    writeJson(join(directory, 'run.json'), file);
+    await new Run(request, file).execute();
+    file.completed = true;
+  } catch (cause) {
+    error = cause instanceof InterruptedError ? cause : failureOf(cause);
+    file.error = error.message;
+  }
+  try {
+    writeJson(join(directory, 'run.json'), file);
+    request.progress.step('checking');
+    const { checkRunDirectory } = await import('../check/load-run.ts');
+    const results = await checkRunDirectory(directory);
+    writeJson(join(directory, 'results.json'), results);
+    request.progress.step('writing the report');
+    const { writeRunReport } = await import('../report/run.ts');
+    writeRunReport(directory);
+    return { results, error };
+  } catch (cause) {
+    return { results: null, error: error ?? failureOf(cause) };
+  }
+}
+
+/** A failure of the world outside becomes an EnvironmentError; a mistake of ours is thrown on, with its stack. */
+function failureOf(cause: unknown): EnvironmentError {
+  if (cause instanceof TypeError || cause instanceof RangeError || cause instanceof ReferenceError) throw cause;
+  return environmentErrorFrom(cause, 'the run failed');
+}
+
+/** One run under way: its cluster, and what has to be closed in the end. */
+class Run {
+  readonly #request: RunRequest;
+  readonly #file: RunFile;
+  readonly #clockOriginNs = process.hrtime.bigint();
+  readonly #keys: readonly string[];
+  /** Aborted by the user's interrupt or by the first failure, whichever comes first. */
+  readonly #ending = new AbortController();
+  #failure: Error | null = null;
+
+  constructor(request: RunRequest, file: RunFile) {
+    this.#request = request;
+    this.#file = file;
+    const { topic, partitions } = request.config;
+    this.#keys = Array.from({ length: partitions }, (_, partition) => keyOf(topic, partition));
+    request.signal.addEventListener('abort', () => this.#ending.abort(), { once: true });
+    if (request.signal.aborted) this.#ending.abort();
+  }
+
+  async execute(): Promise<void> {
+    this.#check();
+    const { directory, runtime, config } = this.#request;
+    const recorder = createRecorder(join(directory, 'history.jsonl'), this.#clockOriginNs);
+    try {
+      const cluster = await this.#phase('deploying', () =>
+        runtime.deploy({
+          runId: `${config.build.replaceAll(/[^a-z0-9]+/g, '-')}-${process.pid}-${randomBytes(3).toString('hex')}`,
+          brokers: Array.from({ length: config.brokers }, (_, index) => index + 1),
+          command: nodeCommand(config, this.#clockOriginNs),
+          directory,
+          progress: (line) => this.#request.progress.step(line),
+          signal: this.#ending.signal,
+        }),
+      );
+      await this.#with(cluster, (trace) => this.#test(cluster, trace, recorder));
+    } finally {
+      recorder.close();
+    }
+    this.#check();
+  }
+
+  /** Runs `test` on the cluster and removes the cluster afterwards, whatever happened. */
+  async #with(cluster: Cluster, test: (trace: TraceLog) => Promise<void>): Promise<void> {
+    let trace: TraceLog | undefined;
+    try {
+      cluster.onUnexpectedExit((node, detail) => {
+        this.#file.residual = [...this.#file.residual, `${nameOf(node)} ended by itself: ${detail}`];
+      });
+      trace = recordTrace(cluster, join(this.#request.directory, 'trace.jsonl'), this.#keys, (error) =>
+        this.#fail(error),
+      );
+      await test(trace);
+      if (this.#request.keep !== undefined && !this.#ending.signal.aborted) await this.#request.keep(cluster);
+    } finally {
+      const { residue } = await this.#phase('removing the cluster', () => cluster.close());
+      trace?.close();
+      if (residue.length > 0)
+        this.#fail(new EnvironmentError(`could not remove ${residue.join(', ')}: try tidemark gc`));
+    }
+  }
+
+  async #test(cluster: Cluster, trace: TraceLog, recorder: ReturnType<typeof createRecorder>): Promise<void> {
+    const { config, directory } = this.#request;
+    const random = createRandom(config.seed);
+    const schedule = generateSchedule(
+      {
+        seed: config.seed,
+        durationMs: config.timeLimitMs,
+        kinds: config.nemesis,
+        partitions: this.#keys,
+        brokers: cluster.brokers,
+        intervalMs: config.nemesisIntervalMs,
+      },
+      random.stream('faults'),
+    );
+    writeJson(join(directory, 'schedule.json'), schedule);
+    await this.#phase('getting ready', () => this.#getReady(cluster, trace));
+
+    const load = startLoad({
+      addresses: cluster.addresses,
+      config,
+      recorder,
+      random,
+      clockOriginNs: this.#clockOriginNs,
+      onFailure: (error) => this.#fail(error),
+    });
+    const faults = startFaults({
+      schedule,
+      cluster,
+      partitions: this.#keys,
+      admin: load.admin,
+      recorder,
+      clockOriginNs: this.#clockOriginNs,
+      onFailure: (error) => this.#fail(error),
+    });
+    try {
+      await this.#phase('load and faults', () => this.#pass(config.timeLimitMs));
+      await this.#phase('healing', () => faults.stop());
+      await this.#phase('closing the producers', () => load.stop());
+      this.#check();
+      const settling = await this.#phase('settling', () => this.#settle(cluster, trace));
+      Object.assign(this.#file, settling, { residual: [...this.#file.residual, ...settling.residual] });
+      this.#check();
+      await this.#phase('reading back', async () => {
+        const reached = await load.finalRead(endsOf(trace), FINAL_READ_TIMEOUT_MS);
+        this.#file.finalReadComplete = [...reached.values()].every((key) => key.complete);
+      });
+      await this.#phase('collecting the logs', () => this.#collect(cluster, trace));
+      this.#file.finalLeaders = leadersOf(trace);
+    } finally {
+      // After a failure too: nothing of ours may talk to an address whose network is about to go.
+      await faults.stop().catch(() => undefined);
+      await load.stop().catch(() => undefined);
+    }
+  }
+
+  async #getReady(cluster: Cluster, trace: TraceLog): Promise<void> {
+    const { config } = this.#request;
+    const admin = createAdmin(cluster.addresses, config.clientTimeoutMs);
+    const { topic: name, partitions, replicationFactor } = config;
+    await admin.createTopic({ name, partitions, replicationFactor, timeoutMs: READY_TIMEOUT_MS });
+    const { signal } = this.#ending;
+    const ready = await trace.until(() => isFullySynced(trace.view), READY_TIMEOUT_MS, signal);
+    this.#check();
+    if (!ready)
+      throw new EnvironmentError(
+        `the cluster did not get ready within ${READY_TIMEOUT_MS / 1000} s: see logs/ in ${this.#request.directory}`,
+      );
+  }
+
+  async #settle(cluster: Cluster, trace: TraceLog): Promise<Settling> {
+    const { config } = this.#request;
+    const started = performance.now();
+    const deaf = await proveHealed(cluster, HEAL_TIMEOUT_MS, this.#ending.signal);
+    const healMs = Math.round(performance.now() - started);
+    const rest = 2 * config.fetchMaxWaitMs;
+    const { settled, residual } = await settle(trace, config.settleTimeoutMs, rest, this.#ending.signal);
+    return {
+      healed: deaf.length === 0,
+      healMs,
+      settled: settled && deaf.length === 0,
+      settleMs: Math.round(performance.now() - started),
+      residual: [
+        ...deaf.map((probe) => `no round trip from ${probe.from} to ${probe.to}: ${probe.error ?? 'no answer'}`),
+        ...residual,
+      ],
+    };
+  }
+
+  /** Copies the data directories; again if a replica changed meanwhile, as then the copies tell of different moments. */
+  async #collect(cluster: Cluster, trace: TraceLog): Promise<void> {
+    for (let attempt = 1; attempt <= COLLECT_ATTEMPTS; attempt += 1) {
+      const before = trace.changes;
+      await cluster.collect();
+      if (trace.changes === before) return;
+    }
+    this.#file.residual = [
+      ...this.#file.residual,
+      `the replicas changed while their logs were copied, ${COLLECT_ATTEMPTS} times`,
+    ];
+    this.#file.settled = false;
+  }
+
+  /** The time of load and faults passes, or something ends it. */
+  async #pass(ms: number): Promise<void> {
+    const { progress } = this.#request;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const started = performance.now();
+    const end = setTimeout(resolve, ms);
+    const tick = setInterval(() => {
+      progress.detail(`${Math.round((performance.now() - started) / 1000)} of ${Math.round(ms / 1000)} s`);
+    }, 1_000);
+    this.#ending.signal.addEventListener('abort', () => resolve(), { once: true });
+    if (this.#ending.signal.aborted) resolve();
+    await promise;
+    clearTimeout(end);
+    clearInterval(tick);
+  }
+
+  async #phase<T>(name: string, work: () => Promise<T>): Promise<T> {
+    this.#request.progress.step(name);
+    const started = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.#file.phases[name] = Math.round(performance.now() - started);
+    }
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#ending.abort();
+  }
+
+  /** Throws what has ended the run, if anything has. */
+  #check(): void {
+    if (this.#failure !== null) throw this.#failure;
+    if (this.#ending.signal.aborted) throw new InterruptedError();
+  }
+}
+
+/** Where each partition ends for consumers: its leader's high watermark. */
+function endsOf(trace: TraceLog): Map<string, number> {
+  const ends = new Map<string, number>();
+  for (const [key, { leader, replica }] of trace.view.partitions) {
+    if (leader !== null) ends.set(key, replica.get(leader)?.hw ?? 0);
+  }
+  return ends;
+}
+
+function leadersOf(trace: TraceLog): Record<string, NodeId> {
+  const leaders: Record<string, NodeId> = {};
+  for (const [key, { leader }] of trace.view.partitions) if (leader !== null) leaders[key] = leader;
+  return leaders;
+}
+
+function nameOf(node: NodeId | 'controller'): string {
+  return node === 'controller' ? 'the controller' : `broker ${node}`;
+}

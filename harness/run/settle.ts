@@ -1,0 +1,86 @@
+/**
+ * After the last fault: prove that everything healed, wait until the cluster is at rest, and say what never came to rest.
+ *
+ * *Healed* means a fresh round trip on every link. *Settled* means: every partition has its whole ISR, every replica
+ * has taken its role in the newest epoch, all logs end where the leader's ends, every high watermark is there too, and
+ * nothing of this changed for longer than a follower's fetch can wait. Both have a bound, and both are measured.
+ *
+ * Invariant: nothing is concluded from silence; a cluster that does not settle is reported with its reasons.
+ */
+import type { Cluster, LinkProbe } from '../../nemesis/ports.ts';
+import type { ClusterView, PartitionView } from '../../nemesis/view.ts';
+import type { TraceLog } from './trace-log.ts';
+
+export interface Settling {
+  readonly healed: boolean;
+  readonly healMs: number;
+  readonly settled: boolean;
+  readonly settleMs: number;
+  /** What is still wrong, one short sentence each. */
+  readonly residual: readonly string[];
+}
+
+const PROBE_TIMEOUT_MS = 1_000;
+
+/** Probes every link until each answers, for at most `timeoutMs`. Returns the links that did not. */
+export async function proveHealed(
+  cluster: Cluster,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<readonly LinkProbe[]> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const failed = (await cluster.probeLinks(PROBE_TIMEOUT_MS)).filter((probe) => !probe.ok);
+    if (failed.length === 0 || performance.now() > deadline || signal.aborted) return failed;
+    // A refused connection answers at once: leave the node the time to start.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Waits until the cluster rests for `restMs`, for at most `timeoutMs`. */
+export async function settle(
+  trace: TraceLog,
+  timeoutMs: number,
+  restMs: number,
+  signal: AbortSignal,
+): Promise<{ readonly settled: boolean; readonly residual: readonly string[] }> {
+  const deadline = performance.now() + timeoutMs;
+  while (performance.now() < deadline && !signal.aborted) {
+    const left = deadline - performance.now();
+    if (!(await trace.until(() => unrest(trace.view).length === 0, left, signal))) break;
+    // At rest now; does it last? Any change ends the wait early and starts over.
+    const before = trace.changes;
+    const rest = Math.max(1, restMs - trace.quietMs());
+    const changed = await trace.until(() => trace.changes !== before, rest, signal);
+    if (!changed && !signal.aborted) return { settled: true, residual: [] };
+  }
+  const residual = unrest(trace.view);
+  return { settled: false, residual: residual.length > 0 ? residual : ['the replicas kept changing'] };
+}
+
+/** Everything that keeps the cluster from being at rest. */
+export function unrest(view: ClusterView): string[] {
+  const reasons = [...view.fenced].map((node) => `broker ${node} is fenced`);
+  for (const [key, partition] of view.partitions) reasons.push(...unrestOf(key, partition));
+  return reasons;
+}
+
+function unrestOf(key: string, partition: PartitionView): string[] {
+  const { leader, leaderEpoch, isr, replicas } = partition;
+  if (replicas.length === 0) return [`${key} does not exist`];
+  if (leader === null) return [`${key} has no leader`];
+  const reasons: string[] = [];
+  if (isr.length < replicas.length) reasons.push(`${key}: the ISR is ${isr.join(', ')} of ${replicas.join(', ')}`);
+  const end = partition.replica.get(leader)?.leo ?? 0;
+  for (const node of replicas) {
+    const replica = partition.replica.get(node);
+    if (replica?.role === undefined || replica.role.leaderEpoch !== leaderEpoch) {
+      reasons.push(`${key}: broker ${node} has not taken its role in epoch ${leaderEpoch}`);
+    } else if (replica.leo !== end) {
+      reasons.push(`${key}: the log of broker ${node} ends at ${replica.leo}, the leader's at ${end}`);
+    } else if (replica.hw !== end) {
+      reasons.push(`${key}: the high watermark of broker ${node} is ${replica.hw}, the log ends at ${end}`);
+    }
+  }
+  return reasons;
+}
