@@ -16,7 +16,7 @@ export function registerGc(program: Command): void {
       const { probeEngine } = await import('../../docker/engine.ts');
       const probe = await probeEngine();
       if (probe.ok) {
-        const { collectGarbage } = await import('../../docker/runtime.ts');
+        const { collectGarbage } = await import('../../docker/cleanup.ts');
         removed.push(...(await collectGarbage({})).removed);
       } else {
         console.error(`containers were not looked at: ${probe.line}`);

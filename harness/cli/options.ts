@@ -8,7 +8,7 @@
 import { randomInt } from 'node:crypto';
 import { Option, type Command } from 'commander';
 import { buildNames } from '../../broker/core/builds.ts';
-import { defectNames } from '../../broker/core/defects.ts';
+import { defects } from '../../broker/core/defects.ts';
 import { UsageError } from '../errors.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import { defaultRunConfig, type FaultKind, type RunConfig } from '../plan/config.ts';
@@ -58,7 +58,9 @@ export function addClusterOptions(command: Command): Command {
     .addOption(numberOption('--min-insync <n>', 'min.insync.replicas', d.minInsyncReplicas, 1, 9))
     .option('--unclean', 'allow unclean leader election', false)
     .addOption(numberOption('--partitions <n>', 'partitions of the topic', d.partitions, 1, 200))
-    .addOption(listOption('--defect <names>', 'defects of the broker to switch on, comma-separated', [], defectNames))
+    .addOption(
+      listOption('--defect <names>', 'defects of the broker to switch on, comma-separated', [], Object.keys(defects)),
+    )
     .addOption(durationOption('--replica-lag-time <time>', 'replica.lag.time.max.ms', d.replicaLagTimeMaxMs))
     .addOption(
       durationOption('--session-timeout <time>', 'silence after which a broker is fenced', d.brokerSessionTimeoutMs),
