@@ -128,7 +128,12 @@ function answer(state: ControllerState, event: RequestEvent, nowNs: number, effe
     case 'MoveLeader':
       effects.push({ type: 'respond', origin, api: event.api, version, body: moveLeader(state, event, effects) });
       return;
-    default:
+    case 'Produce':
+    case 'Fetch':
+    case 'ListOffsets':
+    case 'Metadata':
+    case 'OffsetForLeaderEpoch':
+    case 'PartitionStates':
       /* Nothing that a controller serves: whoever asks is at the wrong door. */
       effects.push({ type: 'disconnect', connection: origin.connection });
   }

@@ -1,0 +1,185 @@
+/**
+ * One node's disk with the page cache before it.
+ *
+ * Logs are lists of batches with their real bytes. A write is in the page cache at once, so a killed process loses
+ * nothing; a power loss keeps what was flushed, or somewhat more. Checkpoints, the metadata log and the creation and
+ * deletion of logs are flushed as they are written, as the contract of the core says.
+ *
+ * Invariant: the bytes on this disk are never changed in place, so replicas may share them.
+ */
+import { assignBatches, latestEpoch, truncateFromEnd, truncateFromStart } from '../../broker/core/epoch-cache.ts';
+import type { EpochEntry, OffsetCheckpoint, RecoveredLog } from '../../broker/core/step.ts';
+import { stampBatches } from '../../broker/protocol/index.ts';
+import type { BatchInfo } from '../../broker/protocol/index.ts';
+
+/** One log: batches back to back from `baseOffset` on. */
+export interface DiskLog {
+  readonly name: string;
+  baseOffset: number;
+  readonly batches: BatchInfo[];
+  /** The bytes of each batch. */
+  readonly bytes: Uint8Array[];
+  sizeBytes: number;
+  /** So many batches, from the first on, would survive a power loss. */
+  flushedBatches: number;
+  epochs: readonly EpochEntry[];
+  /** Where the log ended before a power loss, until the next start. */
+  endBeforePowerLoss: number | null;
+}
+
+export class Disk {
+  readonly #logs = new Map<string, DiskLog>();
+  readonly #offsets = new Map<OffsetCheckpoint, Readonly<Record<string, number>>>();
+  /** The controller's metadata log. */
+  readonly records: unknown[] = [];
+  /** Counts the starts of the process. */
+  boots = 0;
+
+  /** The logs, in the order of their names. */
+  get logs(): readonly DiskLog[] {
+    return [...this.#logs.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  find(name: string): DiskLog | undefined {
+    return this.#logs.get(name);
+  }
+
+  create(name: string): void {
+    if (this.#logs.has(name)) throw new Error(`the log ${name} exists`);
+    this.#logs.set(name, {
+      name,
+      baseOffset: 0,
+      batches: [],
+      bytes: [],
+      sizeBytes: 0,
+      flushedBatches: 0,
+      epochs: [],
+      endBeforePowerLoss: null,
+    });
+  }
+
+  delete(name: string): void {
+    this.#log(name);
+    this.#logs.delete(name);
+  }
+
+  /** Appends batches whose bytes lie back to back, with their final offsets and epochs stamped in. */
+  append(name: string, position: number, batches: readonly BatchInfo[], bytes: Uint8Array): void {
+    const log = this.#log(name);
+    if (position !== log.sizeBytes) throw new Error(`append to ${name} at ${position}, it ends at ${log.sizeBytes}`);
+    const stamped = bytes.slice();
+    stampBatches(stamped, batches);
+    let start = 0;
+    for (const batch of batches) {
+      log.batches.push(batch);
+      log.bytes.push(stamped.subarray(start, start + batch.sizeBytes));
+      start += batch.sizeBytes;
+    }
+    log.sizeBytes += stamped.length;
+  }
+
+  truncate(name: string, position: number): void {
+    const log = this.#log(name);
+    let size = log.sizeBytes;
+    while (size > position) {
+      size -= log.batches.pop()?.sizeBytes ?? Infinity;
+      log.bytes.pop();
+    }
+    if (size !== position) throw new Error(`truncation of ${name} to ${position} would cut a batch in two`);
+    log.sizeBytes = size;
+    log.flushedBatches = Math.min(log.flushedBatches, log.batches.length);
+  }
+
+  reset(name: string, offset: number): void {
+    this.truncate(name, 0);
+    this.#log(name).baseOffset = offset;
+  }
+
+  /** Bytes of a log between two positions at which batches begin or end. */
+  read(name: string, startPosition: number, endPosition: number): Uint8Array {
+    const log = this.#log(name);
+    const wanted = endPosition - startPosition;
+    let index = log.batches.length;
+    for (let position = log.sizeBytes; position > startPosition;) position -= log.batches[--index]!.sizeBytes;
+    const first = log.bytes[index];
+    if (first === undefined || wanted === 0) return new Uint8Array(0);
+    if (first.length === wanted) return first;
+    const bytes = new Uint8Array(wanted);
+    for (let filled = 0; filled < wanted; index++) {
+      bytes.set(log.bytes[index]!, filled);
+      filled += log.bytes[index]!.length;
+    }
+    return bytes;
+  }
+
+  flush(name: string): void {
+    const log = this.#log(name);
+    log.flushedBatches = log.batches.length;
+  }
+
+  writeEpochs(name: string, entries: readonly EpochEntry[]): void {
+    this.#log(name).epochs = entries;
+  }
+
+  writeOffsets(file: OffsetCheckpoint, offsets: Readonly<Record<string, number>>): void {
+    this.#offsets.set(file, offsets);
+  }
+
+  checkpointed(file: OffsetCheckpoint, name: string): number {
+    return this.#offsets.get(file)?.[name] ?? 0;
+  }
+
+  /** The page cache is gone: each log keeps its flushed batches and, of the others, those that `keep` more bytes hold. */
+  losePower(keepBytes = 0): void {
+    for (const log of this.#logs.values()) {
+      log.endBeforePowerLoss = endOffsetOf(log);
+      let left = keepBytes;
+      let kept = log.flushedBatches;
+      while (kept < log.batches.length && log.batches[kept]!.sizeBytes <= left) left -= log.batches[kept++]!.sizeBytes;
+      while (log.batches.length > kept) {
+        log.sizeBytes -= log.batches.pop()!.sizeBytes;
+        log.bytes.pop();
+      }
+      log.flushedBatches = kept;
+    }
+  }
+
+  /** What a process finds here when it starts; a torn tail cannot be, since a batch is here or is not. */
+  recover(): RecoveredLog[] {
+    return this.logs.map((log) => {
+      const endOffset = endOffsetOf(log);
+      const found = log.endBeforePowerLoss ?? endOffset;
+      log.endBeforePowerLoss = null;
+      const logStartOffset = Math.max(log.baseOffset, this.checkpointed('log-start-offset-checkpoint', log.name));
+      if (log.epochs.length > 0) log.epochs = recoverEpochs(log, logStartOffset, endOffset);
+      return {
+        log: log.name,
+        logStartOffset,
+        batches: log.batches.slice(),
+        epochs: log.epochs,
+        checkpointedHighWatermark: this.checkpointed('replication-offset-checkpoint', log.name),
+        flushedOffset: (log.batches[log.flushedBatches - 1]?.lastOffset ?? logStartOffset - 1) + 1,
+        foundEndOffset: found,
+        cut: found > endOffset ? 'power-loss' : 'none',
+      };
+    });
+  }
+
+  #log(name: string): DiskLog {
+    const log = this.#logs.get(name);
+    if (log === undefined) throw new Error(`there is no log ${name}`);
+    return log;
+  }
+}
+
+/** LEO of a log as it stands on the disk. */
+export function endOffsetOf(log: DiskLog): number {
+  return (log.batches.at(-1)?.lastOffset ?? log.baseOffset - 1) + 1;
+}
+
+/** The checkpointed epochs that still have records, and those of batches newer than the checkpoint. */
+function recoverEpochs(log: DiskLog, logStartOffset: number, endOffset: number): readonly EpochEntry[] {
+  const kept = log.batches.length === 0 ? [] : truncateFromEnd(log.epochs, endOffset);
+  const newer = log.batches.filter((batch) => batch.leaderEpoch > latestEpoch(kept));
+  return truncateFromStart(assignBatches(kept, newer), logStartOffset);
+}

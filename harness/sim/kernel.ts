@@ -1,0 +1,175 @@
+/**
+ * The step kernel: drives the very same cores as the server does, in virtual time, on a network and disks of its own.
+ *
+ * It is the only scheduler that there is: golden traces, scripted scenarios and the simulator run on it. An event is
+ * taken at its time, the core steps, its effects are performed in order, and only then comes the next event (the duties
+ * of a driver stand at the head of `broker/core/step.ts`). Nothing takes time but messages, and nothing is random: the
+ * same calls give the same trace, to the byte.
+ *
+ * Messages travel in Kafka's wire format, encoded and decoded, so that a field that a version does not have cannot be
+ * smuggled from core to core.
+ *
+ * Invariant: a node's core is stepped only while its process runs; what arrives while it is paused waits, in order.
+ */
+import type { CoreEvent, Effect, Peer } from '../../broker/core/step.ts';
+import type { TraceLine } from '../../broker/core/trace.ts';
+import { decodeRequest, decodeResponse, encodeRequest, encodeResponse } from '../../broker/protocol/index.ts';
+import type { ApiName, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
+import type { Disk } from './disk.ts';
+import { EventQueue } from './event-queue.ts';
+import { Network } from './network.ts';
+import type { Lane, Message } from './network.ts';
+import { SimClient } from './sim-client.ts';
+import { SimNode } from './sim-node.ts';
+
+/** A core with its state, as the kernel steps it. */
+export interface Core {
+  /** `broker-<node>.<boot>` or `controller.<boot>`: signs its requests. */
+  readonly clientId: string;
+  readonly step: (event: CoreEvent, nowNs: number) => readonly Effect[];
+  readonly nextDeadlineNs: () => number;
+}
+
+/** What a node is: how its process comes to life on a disk. */
+export interface NodeSpec {
+  readonly id: Peer;
+  /** Where other nodes reach it. */
+  readonly address: string;
+  readonly boot: (
+    disk: Disk,
+    boot: number,
+    nowNs: number,
+  ) => { readonly core: Core; readonly effects: readonly Effect[] };
+}
+
+export interface KernelOptions {
+  /** Time that a message takes from one node to another; half a millisecond when not given. */
+  readonly delayNs?: (from: number, to: number) => number;
+  /** Told every trace line, as it is written. */
+  readonly onTrace?: (line: TraceLine) => void;
+  /** Told every message that is taken in, just before. */
+  readonly onMessage?: (lane: Lane, message: Message) => void;
+}
+
+/** Place of all clients in the matrix of links; nodes have those after it. */
+const CLIENTS_PLACE = 0;
+const DEFAULT_DELAY_NS = 500_000;
+/** More events than this at one instant are a core that never comes to rest. */
+const MOST_EVENTS_AT_ONE_TIME = 1_000_000;
+
+export class Kernel {
+  readonly queue = new EventQueue();
+  readonly network: Network;
+  readonly options: KernelOptions;
+  /** Events taken so far. */
+  events = 0;
+  #eventsAtThisTime = 0;
+  readonly #nodes = new Map<Peer, SimNode>();
+  readonly #addresses = new Map<string, SimNode>();
+  readonly #clients = new Map<string, SimClient>();
+
+  constructor(options: KernelOptions = {}) {
+    this.options = options;
+    this.network = new Network(this.queue, options.delayNs ?? (() => DEFAULT_DELAY_NS));
+  }
+
+  get nowNs(): number {
+    return this.network.nowNs;
+  }
+
+  /** Adds a node; its process does not run before {@link SimNode.start}. */
+  addNode(spec: NodeSpec): SimNode {
+    const node = new SimNode(this, spec, CLIENTS_PLACE + 1 + this.#nodes.size);
+    this.#nodes.set(spec.id, node);
+    this.#addresses.set(spec.address, node);
+    return node;
+  }
+
+  node(id: Peer): SimNode {
+    const node = this.#nodes.get(id);
+    if (node === undefined) throw new Error(`there is no node ${id}`);
+    return node;
+  }
+
+  /** The node at an address, as an `endpoint` effect names it. */
+  nodeAt(address: string): SimNode | undefined {
+    return this.#addresses.get(address);
+  }
+
+  /** The client of that name; it exists from the first call on. */
+  client(name: string): SimClient {
+    let client = this.#clients.get(name);
+    if (client === undefined) {
+      client = new SimClient(this, name, CLIENTS_PLACE);
+      this.#clients.set(name, client);
+    }
+    return client;
+  }
+
+  /** Place of a node, or of all clients, for cuts. */
+  placeOf(who: Peer | 'clients'): number {
+    return who === 'clients' ? CLIENTS_PLACE : this.node(who).place;
+  }
+
+  /** Packets from `from` do not reach `to` until that link is healed. */
+  cut(from: Peer | 'clients', to: Peer | 'clients'): void {
+    this.network.cut(this.placeOf(from), this.placeOf(to));
+  }
+
+  heal(from: Peer | 'clients', to: Peer | 'clients'): void {
+    this.network.heal(this.placeOf(from), this.placeOf(to));
+  }
+
+  /** Takes the next event. False when there is none up to `untilNs`. */
+  next(untilNs = Infinity): boolean {
+    const timeNs = this.queue.nextTimeNs;
+    if (timeNs > untilNs || timeNs === Infinity) return false;
+    if (timeNs > this.nowNs) {
+      this.network.nowNs = timeNs;
+      this.#eventsAtThisTime = 0;
+    }
+    this.events += 1;
+    this.#eventsAtThisTime += 1;
+    if (this.#eventsAtThisTime > MOST_EVENTS_AT_ONE_TIME) throw new Error(`time stands still at ${timeNs} ns`);
+    this.queue.pop()?.due();
+    return true;
+  }
+
+  /** Lets that much time pass. */
+  runFor(durationNs: number): void {
+    const endNs = this.nowNs + durationNs;
+    while (this.next(endNs));
+    this.network.nowNs = endNs;
+  }
+
+  /** Takes events until `reached` holds. False when it still does not after `limitNs`. */
+  runUntil(reached: () => boolean, limitNs: number): boolean {
+    const endNs = this.nowNs + limitNs;
+    while (!reached()) if (!this.next(endNs)) return false;
+    return true;
+  }
+
+  /** Sends a request over the wire format. */
+  sendRequest<A extends ApiName>(
+    lane: Lane,
+    header: { readonly correlationId: number; readonly clientId: string },
+    api: A,
+    version: number,
+    body: RequestBody<A>,
+  ): void {
+    const decoded = decodeRequest(encodeRequest(api, version, header, body));
+    this.network.send(lane, { kind: 'request', ...header, api, version, body: decoded.body });
+  }
+
+  /** Sends a response over the wire format. */
+  sendResponse<A extends ApiName>(
+    lane: Lane,
+    correlationId: number,
+    api: A,
+    version: number,
+    body: ResponseBody<A>,
+  ): void {
+    const decoded = decodeResponse(api, version, encodeResponse(api, version, correlationId, body));
+    this.network.send(lane, { kind: 'response', correlationId, clientId: '', api, version, body: decoded.body });
+  }
+}

@@ -1,0 +1,301 @@
+import { expect, test } from 'vitest';
+import type { CoreEvent, Effect, NodeId, RequestEvent } from '../../../broker/core/step.ts';
+import { Kernel } from '../../../harness/sim/kernel.ts';
+import type { SimNode } from '../../../harness/sim/sim-node.ts';
+
+const ms = 1e6;
+
+/** A core that keeps what it is told and does what the test says: by default it answers ApiVersions at once. */
+class ToyNode {
+  readonly kernel: Kernel;
+  readonly node: SimNode;
+  readonly seen: string[] = [];
+  readonly requests: RequestEvent[] = [];
+  deadlineNs = Infinity;
+  answersAtOnce = true;
+  next: Effect[] = [];
+
+  constructor(kernel: Kernel, id: NodeId) {
+    this.kernel = kernel;
+    this.node = kernel.addNode({
+      id,
+      address: `node-${id}:9092`,
+      boot: (_, boot) => ({
+        core: {
+          clientId: `broker-${id}.${boot}`,
+          step: (event) => this.#step(event),
+          nextDeadlineNs: () => this.deadlineNs,
+        },
+        effects: [1, 2, 3].map((peer) => ({ type: 'endpoint', peer, host: `node-${peer}`, port: 9092 })),
+      }),
+    });
+    this.node.start();
+  }
+
+  /** Performs effects as if the core had wanted to at this moment. */
+  act(...effects: Effect[]): void {
+    this.next = effects;
+    this.node.tell({ type: 'checkpoint-now' });
+  }
+
+  ask(peer: NodeId, correlationId: number): void {
+    const body = { clientSoftwareName: '', clientSoftwareVersion: '' };
+    this.act({ type: 'send', peer, correlationId, api: 'ApiVersions', version: 0, body });
+  }
+
+  answer(request: RequestEvent): Effect {
+    const body = {
+      errorCode: 0,
+      apiKeys: [],
+      throttleTimeMs: 0,
+      supportedFeatures: [],
+      finalizedFeaturesEpoch: -1,
+      finalizedFeatures: [],
+    };
+    return { type: 'respond', origin: request.origin, api: 'ApiVersions', version: 0, body };
+  }
+
+  #step(event: CoreEvent): Effect[] {
+    if (event.type === 'checkpoint-now') return this.next;
+    if (event.type === 'deadline') this.deadlineNs = Infinity;
+    const at = `${this.kernel.nowNs / ms}`;
+    const { type } = event;
+    if (type === 'request') {
+      this.seen.push(`${at} request ${event.origin.clientId}#${event.origin.correlationId}`);
+      this.requests.push(event);
+      return this.answersAtOnce ? [this.answer(event)] : [];
+    }
+    if (type === 'response') this.seen.push(`${at} response ${event.peer}#${event.correlationId}`);
+    else if (type === 'closed') this.seen.push(`${at} closed ${event.peer}`);
+    else this.seen.push(`${at} ${type}`);
+    return [];
+  }
+}
+
+const pair = () => {
+  const kernel = new Kernel({ delayNs: () => ms });
+  return { kernel, one: new ToyNode(kernel, 1), two: new ToyNode(kernel, 2) };
+};
+
+test('a request travels after the handshake and its answer comes back', () => {
+  const { kernel, one, two } = pair();
+  one.ask(2, 0);
+  kernel.runFor(10 * ms);
+  expect(two.seen).toEqual(['3 request broker-1.1#0']);
+  expect(one.seen).toEqual(['4 response 2#0']);
+  one.ask(2, 1);
+  kernel.runFor(10 * ms);
+  expect(one.seen.at(-1)).toBe('12 response 2#1');
+});
+
+test('a connection delivers its next request only after the answer to the one before', () => {
+  const { kernel, one, two } = pair();
+  two.answersAtOnce = false;
+  one.ask(2, 0);
+  one.ask(2, 1);
+  kernel.runFor(10 * ms);
+  expect(two.seen).toEqual(['3 request broker-1.1#0']);
+  two.act(two.answer(two.requests[0]!));
+  kernel.runFor(0);
+  expect(two.seen).toEqual(['3 request broker-1.1#0', '10 request broker-1.1#1']);
+  two.act({ type: 'release', origin: two.requests[1]!.origin });
+  kernel.runFor(10 * ms);
+  expect(one.seen).toEqual(['11 response 2#0']);
+});
+
+test('a request to a process that does not run ends the connection', () => {
+  const { kernel, one, two } = pair();
+  two.node.kill();
+  one.ask(2, 0);
+  kernel.runFor(10 * ms);
+  expect(one.seen).toEqual(['4 closed 2']);
+});
+
+test('a process that dies takes its connections with it, and its next life knows nothing of them', () => {
+  const { kernel, one, two } = pair();
+  two.answersAtOnce = false;
+  one.ask(2, 0);
+  kernel.runFor(10 * ms);
+  two.node.kill();
+  one.ask(2, 1);
+  two.node.start();
+  kernel.runFor(10 * ms);
+  expect(one.seen).toEqual(['11 closed 2']);
+  expect(two.seen).toEqual(['3 request broker-1.1#0']);
+  one.ask(2, 2);
+  kernel.runFor(10 * ms);
+  expect(two.seen.at(-1)).toBe('23 request broker-1.1#2');
+  one.node.kill();
+  kernel.runFor(10 * ms);
+  expect(two.seen.at(-1)).toBe('31 requester-closed');
+});
+
+test('after a close of ours no answer and no closed arrive', () => {
+  const { kernel, one, two } = pair();
+  one.ask(2, 0);
+  kernel.runFor(3 * ms);
+  one.act({ type: 'close', peer: 2 });
+  kernel.runFor(10 * ms);
+  expect(one.seen).toEqual([]);
+  expect(two.seen).toEqual(['3 request broker-1.1#0', '4 requester-closed']);
+});
+
+test('a core can end the connection of a requester', () => {
+  const { kernel, one, two } = pair();
+  two.answersAtOnce = false;
+  one.ask(2, 0);
+  kernel.runFor(5 * ms);
+  two.act({ type: 'disconnect', connection: two.requests[0]!.origin.connection });
+  two.act(two.answer(two.requests[0]!));
+  kernel.runFor(10 * ms);
+  expect(one.seen).toEqual(['6 closed 2']);
+});
+
+test('a cut link keeps messages until it is healed, and nothing is lost', () => {
+  const { kernel, one, two } = pair();
+  kernel.cut(1, 2);
+  one.ask(2, 0);
+  kernel.runFor(1000 * ms);
+  expect(two.seen).toEqual([]);
+  kernel.heal(1, 2);
+  kernel.runFor(10 * ms);
+  expect(one.seen).toEqual(['1001 response 2#0']);
+});
+
+test('a cut of one direction delivers what the other had in flight, and then nothing', () => {
+  const { kernel, one, two } = pair();
+  one.ask(2, 0);
+  one.ask(2, 1);
+  two.answersAtOnce = false;
+  kernel.runFor(3 * ms);
+  two.act(two.answer(two.requests[0]!));
+  kernel.cut(1, 2);
+  kernel.runFor(10 * ms);
+  two.act(two.answer(two.requests[1]!));
+  kernel.runFor(1000 * ms);
+  expect(one.seen).toEqual([]);
+  kernel.heal(1, 2);
+  kernel.runFor(10 * ms);
+  expect(one.seen).toEqual(['1013 response 2#0', '1013 response 2#1']);
+});
+
+test('what was sent before the cut of the other direction arrives', () => {
+  const { kernel, one } = pair();
+  one.ask(2, 0);
+  kernel.runFor(3 * ms);
+  kernel.runFor(0.5 * ms);
+  kernel.cut(1, 2);
+  kernel.runFor(10 * ms);
+  expect(one.seen).toEqual(['4 response 2#0']);
+});
+
+test('a paused process gets everything that came meanwhile, in order, when it goes on', () => {
+  const { kernel, one, two } = pair();
+  two.deadlineNs = 5 * ms;
+  one.ask(2, 0);
+  kernel.runFor(2 * ms);
+  two.node.pause();
+  one.ask(2, 1);
+  kernel.runFor(20 * ms);
+  one.act({ type: 'close', peer: 2 });
+  kernel.runFor(8 * ms);
+  expect(two.seen).toEqual([]);
+  two.node.resume();
+  kernel.runFor(10 * ms);
+  expect(two.seen).toEqual([
+    '30 request broker-1.1#0',
+    '30 request broker-1.1#1',
+    '30 requester-closed',
+    '30 deadline',
+  ]);
+});
+
+test('a held message stops its lane; one can be let through, and a release delivers the rest', () => {
+  const { kernel, one, two } = pair();
+  const hold = kernel.network.hold((_, message) => message.kind === 'request');
+  for (let correlationId = 0; correlationId < 3; correlationId++) one.ask(2, correlationId);
+  kernel.runFor(10 * ms);
+  expect(two.seen).toEqual([]);
+  expect(kernel.network.heldBy(hold).map(({ correlationId }) => correlationId)).toEqual([0]);
+  kernel.network.pass(hold, 1);
+  kernel.runFor(10 * ms);
+  expect(two.seen).toEqual(['10 request broker-1.1#0']);
+  kernel.network.release(hold);
+  kernel.runFor(10 * ms);
+  expect(two.seen.slice(1)).toEqual(['20 request broker-1.1#1', '20 request broker-1.1#2']);
+});
+
+test('a core is woken at its deadline, also at one that it moved', () => {
+  const { kernel, one } = pair();
+  one.deadlineNs = 30 * ms;
+  one.act();
+  one.deadlineNs = 40 * ms;
+  one.act();
+  one.deadlineNs = 20 * ms;
+  one.act();
+  one.deadlineNs = 25 * ms;
+  kernel.runFor(100 * ms);
+  expect(one.seen).toEqual(['25 deadline']);
+});
+
+test('a core that never comes to rest is stopped', () => {
+  const kernel = new Kernel();
+  const restless = kernel.addNode({
+    id: 1,
+    address: 'node-1:9092',
+    boot: () => ({ core: { clientId: '', step: () => [], nextDeadlineNs: () => 0 }, effects: [] }),
+  });
+  restless.start();
+  expect(() => kernel.runFor(ms)).toThrow('time stands still at 0 ns');
+});
+
+test('a peer without an endpoint is a bug of the core', () => {
+  const { one } = pair();
+  expect(() => one.ask(9, 0)).toThrow('node 1 sends to 9, of which it has no endpoint');
+});
+
+test('an exit flushes the logs and ends the process', () => {
+  const { kernel, one, two } = pair();
+  two.ask(1, 0);
+  kernel.runFor(10 * ms);
+  one.act({ type: 'create-log', log: 'tide-0' }, { type: 'exit' });
+  kernel.runFor(10 * ms);
+  expect(one.node.running).toBe(false);
+  expect(one.node.disk.find('tide-0')).toMatchObject({ sizeBytes: 0 });
+  expect(two.seen.at(-1)).toBe('11 closed 1');
+});
+
+test('trace lines carry the time, the node, its life and their number within it', () => {
+  const lines: unknown[] = [];
+  const kernel = new Kernel({ onTrace: (line) => lines.push(line) });
+  const one = new ToyNode(kernel, 1);
+  kernel.runFor(7);
+  one.act({ type: 'trace', line: { event: 'stop' } }, { type: 'trace', line: { event: 'stop' } });
+  one.node.kill();
+  one.node.start();
+  one.act({ type: 'trace', line: { event: 'stop' } });
+  expect(lines).toEqual([
+    { seq: 0, time: 7, node: 1, boot: 1, event: 'stop' },
+    { seq: 1, time: 7, node: 1, boot: 1, event: 'stop' },
+    { seq: 0, time: 7, node: 1, boot: 2, event: 'stop' },
+  ]);
+});
+
+test('a client asks and is answered, or learns that the connection ended', () => {
+  const { kernel, one } = pair();
+  one.answersAtOnce = false;
+  const alice = kernel.client('alice');
+  const body = { clientSoftwareName: '', clientSoftwareVersion: '' };
+  const first = alice.call(1, 'ApiVersions', 0, body);
+  const second = alice.call(1, 'ApiVersions', 0, body);
+  kernel.runFor(10 * ms);
+  one.act(one.answer(one.requests[0]!));
+  kernel.runFor(10 * ms);
+  expect(first).toMatchObject({ msg: 'client-alice#0', answer: { errorCode: 0 }, closed: false });
+  one.node.kill();
+  kernel.runFor(10 * ms);
+  expect(second).toMatchObject({ answer: null, closed: true });
+  const third = kernel.client('alice').call(1, 'ApiVersions', 0, body);
+  kernel.runFor(10 * ms);
+  expect(third).toMatchObject({ msg: 'client-alice#2', answer: null, closed: true });
+});
