@@ -126,7 +126,7 @@ function arrayCodec(element: Codec, nullable: boolean, flexible: boolean): Codec
         putNull(writer, kind, nullable);
         return;
       }
-      if (!Array.isArray(value)) throw new TypeError(`field ${writer.field}: ${String(value)} is not an array`);
+      if (!Array.isArray(value)) throw new TypeError(`field ${writer.field}: ${typeof value} where an array is needed`);
       const elements: readonly unknown[] = value;
       putLength(writer, kind, elements.length);
       for (const each of elements) element.write(writer, each);

@@ -151,29 +151,32 @@ function putOptional(writer: Writer, value: Uint8Array | string | null): void {
 function decodeBatch(batch: BatchInfo, whole: Uint8Array, unpacked: Uint8Array, into: DecodedRecord[]): void {
   const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
   const baseTimestampMs = getInt64(view, batchLayout.baseTimestampMs);
-  const appendTime = (batch.attributes & logAppendTimeBit) !== 0;
   const reader = new Reader(unpacked);
   reader.field = `record of the batch at offset ${batch.baseOffset}`;
-  for (let index = 0; index < batch.recordCount; index++) {
-    const length = reader.varint();
-    const end = reader.position + length;
-    if (length < 0 || length > reader.remaining) reader.fail(`a record of ${length} bytes, ${reader.remaining} left`);
-    reader.int8();
-    const timestampDelta = reader.varint();
-    const offset = batch.baseOffset + reader.varint();
-    if (offset < batch.baseOffset || offset > batch.lastOffset) reader.fail(`offset ${offset} is not the batch's`);
-    into.push({
-      offset,
-      timestampMs: appendTime ? batch.maxTimestampMs : baseTimestampMs + timestampDelta,
-      key: takeOptional(reader),
-      value: takeOptional(reader),
-      headers: decodeHeaders(reader),
-      leaderEpoch: batch.leaderEpoch,
-      control: (batch.attributes & controlBit) !== 0,
-    });
-    if (reader.position !== end) reader.fail(`a record ends at byte ${end}`);
-  }
+  for (let index = 0; index < batch.recordCount; index++) into.push(decodeRecord(reader, batch, baseTimestampMs));
   if (reader.remaining > 0) reader.fail(`${reader.remaining} bytes after the last record`);
+}
+
+function decodeRecord(reader: Reader, batch: BatchInfo, baseTimestampMs: number): DecodedRecord {
+  const length = reader.varint();
+  if (length < 0 || length > reader.remaining) reader.fail(`a record of ${length} bytes, ${reader.remaining} left`);
+  const end = reader.position + length;
+  reader.int8();
+  const timestampMs = baseTimestampMs + reader.varint();
+  if (!Number.isSafeInteger(timestampMs)) reader.fail('a timestamp is beyond 2^53-1');
+  const offset = batch.baseOffset + reader.varint();
+  if (offset < batch.baseOffset || offset > batch.lastOffset) reader.fail(`offset ${offset} is not the batch's`);
+  const record = {
+    offset,
+    timestampMs: (batch.attributes & logAppendTimeBit) === 0 ? timestampMs : batch.maxTimestampMs,
+    key: takeOptional(reader),
+    value: takeOptional(reader),
+    headers: decodeHeaders(reader),
+    leaderEpoch: batch.leaderEpoch,
+    control: (batch.attributes & controlBit) !== 0,
+  };
+  if (reader.position !== end) reader.fail(`a record ends at byte ${end}`);
+  return record;
 }
 
 function takeOptional(reader: Reader): Uint8Array | null {
@@ -183,7 +186,9 @@ function takeOptional(reader: Reader): Uint8Array | null {
 
 function decodeHeaders(reader: Reader): RecordHeader[] {
   const headers: RecordHeader[] = [];
-  for (let left = reader.varint(); left > 0; left--) {
+  const count = reader.varint();
+  if (count < 0) reader.fail(`${count} headers`);
+  for (let left = count; left > 0; left--) {
     headers.push({ key: reader.utf8(reader.varint()), value: takeOptional(reader) });
   }
   return headers;

@@ -1,0 +1,255 @@
+/**
+ * The codec of @platformatic/kafka as an oracle: one pair of functions per API and version, flexible ones included, and
+ * no socket needed. What it writes we read, what we write it reads, and requests are the same bytes.
+ */
+import fc from 'fast-check';
+import * as platformatic from '@platformatic/kafka';
+import { describe, expect, it } from 'vitest';
+import {
+  apis,
+  decodeRecords,
+  decodeRequest,
+  encodeBatch,
+  ErrorCode,
+  errorName,
+  isRetriable,
+} from '../../../broker/protocol/index.ts';
+import type { ApiName, RecordSet, RequestBody } from '../../../broker/protocol/index.ts';
+import { allKinds, bodies, encode } from './arbitraries.ts';
+import type { Kind } from './arbitraries.ts';
+
+interface Oracle {
+  createRequest(...parameters: readonly unknown[]): { readonly buffer: Uint8Array };
+  parseResponse(correlationId: number, key: number, version: number, reader: platformatic.Reader): unknown;
+}
+
+/** Its module for a version: `metadataV9`. */
+function oracleOf({ api, version }: Kind): Oracle {
+  const name = `${api[0]!.toLowerCase()}${api.slice(1)}V${version}`;
+  const oracle = (platformatic as unknown as Record<string, Oracle | undefined>)[name];
+  if (oracle === undefined) throw new Error(`@platformatic/kafka has no ${name}`);
+  return oracle;
+}
+
+/** Its parameters for our body. */
+const parameters: { readonly [A in ApiName]?: (body: RequestBody<A>) => readonly unknown[] } = {
+  ApiVersions: (body) => [body.clientSoftwareName, body.clientSoftwareVersion],
+  Metadata: (body) => [
+    body.topics,
+    body.allowAutoTopicCreation,
+    body.includeTopicAuthorizedOperations,
+    body.includeClusterAuthorizedOperations,
+  ],
+  CreateTopics: (body) => [body.topics, body.timeoutMs, body.validateOnly],
+  DeleteTopics: (body) => [body.topicNames.map((name) => ({ name })), body.timeoutMs],
+  ListOffsets: (body) => [
+    body.replicaId,
+    body.isolationLevel,
+    body.topics.map(({ name, partitions }) => ({
+      name,
+      partitions: partitions.map((each) => ({ ...each, timestamp: BigInt(each.timestamp) })),
+    })),
+  ],
+  OffsetForLeaderEpoch: (body) => [
+    body.replicaId,
+    body.topics.map(({ topic, partitions }) => ({
+      name: topic,
+      partitions: partitions.map((each) => ({ ...each, partitionIndex: each.partition })),
+    })),
+  ],
+  Fetch: (body) => [
+    body.maxWaitMs,
+    body.minBytes,
+    body.maxBytes,
+    body.isolationLevel,
+    body.sessionId,
+    body.sessionEpoch,
+    body.topics.map(({ topic, partitions }) => ({
+      topicId: topic,
+      partitions: partitions.map((each) => ({ ...each, fetchOffset: BigInt(each.fetchOffset) })),
+    })),
+    body.forgottenTopicsData,
+    body.rackId,
+  ],
+  AlterPartition: (body) => [
+    body.brokerId,
+    BigInt(body.brokerEpoch),
+    body.topics.map(({ topicName, partitions }) => ({
+      topicName,
+      partitions: partitions.map((each) => ({
+        ...each,
+        newIsrWithEpochs: each.newIsr.map((brokerId) => ({ brokerId })),
+      })),
+    })),
+  ],
+};
+
+const codes = [ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_LEADER_OR_FOLLOWER];
+
+/** It throws at codes that it cannot name, and stops reading ApiVersions at any error. */
+function withKnownCodes(body: unknown, known: readonly number[]): unknown {
+  if (Array.isArray(body)) return body.map((each) => withKnownCodes(each, known));
+  if (body === null || typeof body !== 'object' || body instanceof Uint8Array) return body;
+  const entries = Object.entries(body).map(([key, value]: [string, unknown]) =>
+    key === 'errorCode' ? [key, known[Math.abs(value as number) % known.length]] : [key, withKnownCodes(value, known)],
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Its Fetch is always a consumer's. */
+function asConsumer(body: RequestBody<'Fetch'>): RequestBody<'Fetch'> {
+  const topics = body.topics.map(({ topic, partitions }) => ({
+    topic,
+    partitions: partitions.map((each) => ({ ...each, logStartOffset: -1 })),
+  }));
+  return { ...body, replicaId: -1, topics };
+}
+
+/** Every field that both sides name has the same value; returns how many values were compared. */
+function compare(ours: unknown, theirs: unknown, path: string): number {
+  if (typeof theirs === 'bigint') return compare(ours, Number(theirs), path);
+  if (path.endsWith('.records')) return compareRecords(ours as RecordSet | null, theirs, path);
+  if (Array.isArray(ours)) {
+    expect(theirs, path).toHaveLength(ours.length);
+    return ours.reduce<number>(
+      (sum, each, index) => sum + compare(each, (theirs as unknown[])[index], `${path}[${index}]`),
+      0,
+    );
+  }
+  if (ours !== null && typeof ours === 'object') {
+    const other = theirs as Record<string, unknown>;
+    // Its Fetch answers call a topic's name its id.
+    const nameOf = (key: string): string => (key === 'topic' && 'topicId' in other ? 'topicId' : key);
+    return Object.entries(ours).reduce(
+      (sum, [key, value]) => (nameOf(key) in other ? sum + compare(value, other[nameOf(key)], `${path}.${key}`) : sum),
+      0,
+    );
+  }
+  expect(theirs, path).toBe(ours);
+  return 1;
+}
+
+function compareRecords(ours: RecordSet | null, theirs: unknown, path: string): number {
+  if (ours === null) {
+    expect(theirs, path).toBeNull();
+    return 1;
+  }
+  const batches = theirs as { firstOffset: bigint; crc: number; records: unknown[] }[];
+  expect(batches.map(({ crc, records }) => [crc, records.length])).toEqual(
+    ours.batches.map(({ crc, recordCount }) => [crc, recordCount]),
+  );
+  return 1;
+}
+
+/** What it reads in our response, all of whose bytes it must use. It throws answers that hold an error. */
+function parse(kind: Kind, frame: Uint8Array): unknown {
+  const headerBytes = 4 + (kind.api !== 'ApiVersions' && kind.version >= apis[kind.api].flexibleSince ? 1 : 0);
+  const reader = platformatic.Reader.from(Buffer.from(frame.subarray(headerBytes)));
+  try {
+    const response = oracleOf(kind).parseResponse(7, apis[kind.api].key, kind.version, reader);
+    expect(reader.remaining).toBe(0);
+    return response;
+  } catch (error) {
+    if (error instanceof platformatic.ResponseError) return (error as unknown as { response: unknown }).response;
+    throw error;
+  }
+}
+
+const shared = allKinds.filter(({ api }) => api in parameters || api === 'Produce');
+
+describe('requests are the same bytes as those of @platformatic/kafka', () => {
+  const kinds = shared.filter(({ api, direction }) => direction === 'request' && api !== 'Produce');
+
+  it.each(kinds.map((kind) => [`${kind.api} v${kind.version}`, kind] as const))('%s', (_title, kind) => {
+    fc.assert(
+      fc.property(bodies(kind), (drawn) => {
+        const body = kind.api === 'Fetch' ? asConsumer(drawn as RequestBody<'Fetch'>) : drawn;
+        const theirs = oracleOf(kind).createRequest(...parameters[kind.api]!(body as never)).buffer;
+        const ours = encode(kind, body);
+        const flexible = kind.version >= apis[kind.api].flexibleSince;
+        const header = 2 + 2 + 4 + 2 + 'client-0'.length + (flexible ? 1 : 0);
+        expect(Buffer.from(ours.subarray(header)).toString('hex')).toBe(Buffer.from(theirs).toString('hex'));
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('@platformatic/kafka reads our responses', () => {
+  const kinds = shared.filter(({ direction }) => direction === 'response');
+
+  it.each(kinds.map((kind) => [`${kind.api} v${kind.version}`, kind] as const))('%s', (_title, kind) => {
+    fc.assert(
+      fc.property(bodies(kind), (drawn) => {
+        const body = withKnownCodes(drawn, kind.api === 'ApiVersions' ? [ErrorCode.NONE] : codes);
+        const compared = compare(body, parse(kind, encode(kind, body)), kind.api);
+        expect(compared).toBeGreaterThan(0);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('records', () => {
+  const now = 1_700_000_000_000;
+  const messages = [
+    { topic: 'tide', partition: 0, key: Buffer.from('k'), value: Buffer.from('v'), timestamp: BigInt(now) },
+    { topic: 'tide', partition: 0, key: Buffer.from('k2'), value: Buffer.from('v2'), timestamp: BigInt(now + 5) },
+  ];
+
+  it.each(['none', 'gzip', 'zstd'] as const)('that it packs with %s are read by us', (compression) => {
+    const kind = { api: 'Produce', version: 7, direction: 'request' } as const;
+    const options = compression === 'none' ? {} : { compression };
+    const request = platformatic.produceV7.createRequest(-1, 1000, structuredClone(messages) as never, options);
+    const header = encode(kind, { transactionalId: null, acks: 0, timeoutMs: 0, topicData: [] }).subarray(0, 18);
+    const decoded = decodeRequest(Buffer.concat([header, request.buffer]));
+    expect(decoded).toMatchObject({ api: 'Produce', body: { acks: -1, timeoutMs: 1000 } });
+    const { topicData } = decoded.body as RequestBody<'Produce'>;
+    const { records } = topicData[0]!.partitionData[0]!;
+    expect(records).not.toHaveProperty('flaw');
+    const read = decodeRecords(records!).map(({ offset, timestampMs, key, value }) => [
+      offset,
+      timestampMs,
+      Buffer.from(key!).toString(),
+      Buffer.from(value!).toString(),
+    ]);
+    expect(read).toEqual([
+      [0, now, 'k', 'v'],
+      [1, now + 5, 'k2', 'v2'],
+    ]);
+  });
+
+  it.each(['none', 'gzip', 'zstd'] as const)('that we pack with %s are read by it', (compression) => {
+    const records = [
+      { key: 'k', value: 'v', timestampMs: now, headers: [{ key: 'h', value: new Uint8Array([1]) }] },
+      { key: null, value: 'w', timestampMs: now + 7 },
+    ];
+    const bytes = encodeBatch({ records, baseOffset: 40, leaderEpoch: 3, compression });
+    const batch = platformatic.readRecordsBatch(platformatic.Reader.from(Buffer.from(bytes)));
+    expect(batch).toMatchObject({
+      firstOffset: 40n,
+      partitionLeaderEpoch: 3,
+      lastOffsetDelta: 1,
+      firstTimestamp: BigInt(now),
+    });
+    const read = batch.records.map(({ offsetDelta, timestampDelta, key, value }) => [
+      offsetDelta,
+      timestampDelta,
+      key?.toString() ?? null,
+      value?.toString(),
+    ]);
+    expect(read).toEqual([
+      [0, 0n, 'k', 'v'],
+      [1, 7n, null, 'w'],
+    ]);
+  });
+});
+
+it('error codes have the same names and are retriable to the same clients', () => {
+  const ours = new Set<number>(Object.values(ErrorCode));
+  const shared = Object.values(platformatic.protocolErrors).filter(({ code }) => ours.has(code));
+  expect(shared.length).toBeGreaterThan(100);
+  expect(shared.map(({ code }) => [errorName(code), isRetriable(code)])).toEqual(
+    shared.map(({ id, canRetry }) => [id, canRetry]),
+  );
+});
