@@ -3,9 +3,12 @@
  * arrive. What decides the fate of a record stands in the trace, not here.
  */
 import { destination, pino, type Logger } from 'pino';
+import type { ClockNs } from './clock.ts';
 
 export type { Logger } from 'pino';
 
-export function nodeLogger(descriptor: number, bindings: Readonly<Record<string, unknown>>): Logger {
-  return pino({ base: bindings, level: 'info' }, destination({ dest: descriptor, sync: true }));
+export function nodeLogger(descriptor: number, node: Readonly<Record<string, unknown>>, clock: ClockNs): Logger {
+  // On the clock of the trace, so that both can be laid side by side.
+  const timestamp = (): string => `,"time":${clock()}`;
+  return pino({ base: node, timestamp }, destination({ dest: descriptor, sync: true }));
 }

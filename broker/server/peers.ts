@@ -68,10 +68,6 @@ export class Peers {
     link?.socket.destroy();
   }
 
-  closeAll(): void {
-    for (const peer of [...this.#links.keys()]) this.close(peer);
-  }
-
   #open(peer: Peer): Link | undefined {
     const endpoint = this.#endpoints.get(peer);
     if (endpoint === undefined) {

@@ -16,6 +16,7 @@ import type { Effect } from '../core/step.ts';
 import { StorageError } from '../storage/files.ts';
 import type { Storage } from '../storage/storage.ts';
 import { monotonicClock, type ClockNs } from './clock.ts';
+import { keepCompileCache } from './compile-cache.ts';
 import { Driver, type Core } from './driver.ts';
 import { limits } from './limits.ts';
 import { nodeLogger, type Logger } from './logger.ts';
@@ -62,7 +63,7 @@ export function runProcess(kind: 'broker' | 'controller', argument: string | und
 function startNode(config: ProcessConfig, server: Server, open: OpenNode): void {
   const clock = monotonicClock(BigInt(config.clockOriginNs));
   const node = open(config, clock);
-  const logger = nodeLogger(logDescriptor, { node: config.node, boot: node.boot });
+  const logger = nodeLogger(logDescriptor, { node: config.node, boot: node.boot }, clock);
   process.removeAllListeners('uncaughtException');
   process.on('uncaughtException', (error) => crash(logger, error, node.state));
 
@@ -87,6 +88,7 @@ function startNode(config: ProcessConfig, server: Server, open: OpenNode): void 
   driver.start(node.effects);
   answers.listenOn(server);
   stopOnSignal(driver, logger);
+  keepCompileCache();
   logger.info({ ...config.listen, build: config.build, directory: config.dataDirectory }, 'listening');
 }
 
@@ -109,7 +111,7 @@ function stopOnSignal(driver: Driver, logger: Logger): void {
 
 function listenError(error: Error & { readonly code?: string }, { listen }: ProcessConfig): Error {
   const place = `${listen.host}:${listen.port}`;
-  switch (error.code) {
+  switch (error.code ?? '') {
     case 'EADDRINUSE':
       return new ConfigError(`port in use: ${place}; stop the process that listens there, or choose another port`);
     case 'EACCES':

@@ -1,0 +1,408 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { CoreEvent, Effect, Peer, RequestEvent, RespondEffect } from '../../../broker/core/step.ts';
+import { ErrorCode, FrameSplitter, frame, encodeRequest, type RequestBody } from '../../../broker/protocol/index.ts';
+import { limits } from '../../../broker/server/limits.ts';
+import { append, batch } from '../storage/batches.ts';
+import { freePort } from './node-process.ts';
+import { RawClient } from './raw-client.ts';
+import { smallServer } from './small-server.ts';
+
+const move = (target: number): RequestBody<'MoveLeader'> => ({ topic: 'tide', partition: 0, target });
+const fetchBody: RequestBody<'Fetch'> = {
+  replicaId: -1,
+  maxWaitMs: 0,
+  minBytes: 1,
+  maxBytes: 1e9,
+  isolationLevel: 0,
+  sessionId: 0,
+  sessionEpoch: -1,
+  topics: [],
+  forgottenTopicsData: [],
+  rackId: '',
+};
+
+/** Answers a MoveLeader with its own target (what the wire can hold of it), as the error code. */
+function echo(event: RequestEvent): RespondEffect {
+  if (event.api !== 'MoveLeader') throw new Error(`the echo knows no ${event.api}`);
+  const { origin, api, version, body } = event;
+  return { type: 'respond', origin, api, version, body: { errorCode: body.target & 0x7fff, errorMessage: null } };
+}
+
+const echoCore = (event: CoreEvent): Effect[] => (event.type === 'request' ? [echo(event)] : []);
+
+/** Yields the events of a core as they come. */
+function eventQueue(): { push: (event: CoreEvent) => void; next: () => Promise<CoreEvent> } {
+  const events: CoreEvent[] = [];
+  let wake = (): void => {};
+  return {
+    push(event) {
+      events.push(event);
+      wake();
+    },
+    async next() {
+      while (events.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      return events.shift()!;
+    },
+  };
+}
+
+describe('requests', () => {
+  test('that are sent without waiting are delivered one at a time and answered in order', async () => {
+    let underWay = 0;
+    const held: RequestEvent[] = [];
+    // Answers each request at the next deadline, five milliseconds later.
+    let deadlineNs = Infinity;
+    const { port } = await smallServer(
+      (event, nowNs) => {
+        if (event.type === 'request') {
+          held.push(event);
+          underWay = Math.max(underWay, held.length);
+          deadlineNs = nowNs + 5e6;
+          return [];
+        }
+        if (event.type !== 'deadline') return [];
+        deadlineNs = Infinity;
+        return held.splice(0).map(echo);
+      },
+      () => deadlineNs,
+    );
+    const client = await RawClient.connect(port);
+    const sent = [1, 2, 3, 4, 5].map((target) => client.send('MoveLeader', 0, move(target)));
+    for (const [index, correlationId] of sent.entries()) {
+      const answer = await client.receive('MoveLeader', 0);
+      expect(answer).toMatchObject({ correlationId, body: { errorCode: index + 1 } });
+    }
+    expect(underWay).toBe(1);
+  });
+
+  test('without an answer make room for the next one', async () => {
+    const { port } = await smallServer((event) => {
+      if (event.type !== 'request' || event.api !== 'MoveLeader') return [];
+      return event.body.target === 0 ? [{ type: 'release', origin: event.origin }] : [echo(event)];
+    });
+    const client = await RawClient.connect(port);
+    client.send('MoveLeader', 0, move(0));
+    client.send('MoveLeader', 0, move(7));
+    expect((await client.receive('MoveLeader', 0)).body.errorCode).toBe(7);
+  });
+
+  test('far more than the queue holds are all answered', async () => {
+    const { port } = await smallServer(echoCore);
+    const client = await RawClient.connect(port);
+    const count = limits.queuedFrames * 100;
+    const frames = Array.from({ length: count }, (_, index) =>
+      frame(encodeRequest('MoveLeader', 0, { correlationId: index, clientId: 'many' }, move(1))),
+    );
+    client.socket.write(Buffer.concat(frames));
+    for (let index = 0; index < count; index += 1) {
+      expect((await client.receive('MoveLeader', 0)).correlationId).toBe(index);
+    }
+  });
+
+  test('are not taken any more while their answers are not read', async () => {
+    const log = 'tide-0';
+    const large = batch(0, 0, 'x'.repeat(1_000_000));
+    const range = { log, startPosition: 0, endPosition: large.bytes.length };
+    let asked = 0;
+    const { port, driver } = await smallServer((event) => {
+      if (event.type === 'stop') return [{ type: 'create-log', log }, append(log, 0, large)];
+      if (event.type !== 'request' || event.api !== 'Fetch') return [];
+      asked += 1;
+      const partition = {
+        partitionIndex: 0,
+        errorCode: 0,
+        highWatermark: 1,
+        lastStableOffset: 1,
+        logStartOffset: 0,
+        abortedTransactions: null,
+        preferredReadReplica: -1,
+        records: { batches: [large.info], bytes: range },
+      };
+      const body = {
+        throttleTimeMs: 0,
+        errorCode: 0,
+        sessionId: 0,
+        responses: [{ topic: 'tide', partitions: [partition] }],
+      };
+      return [{ type: 'respond', origin: event.origin, api: 'Fetch', version: event.version, body }];
+    });
+    driver.deliver({ type: 'stop' });
+    const client = await RawClient.connect(port);
+    client.socket.pause();
+    const count = 60;
+    for (let index = 0; index < count; index += 1) client.send('Fetch', 11, fetchBody);
+    // Another connection's round trips: by then this one has taken all it will.
+    const other = await RawClient.connect(port);
+    for (let index = 0; index < 20; index += 1) other.send('Fetch', 11, fetchBody);
+    for (let index = 0; index < 20; index += 1) await other.receive('Fetch', 11);
+    expect(asked - 20).toBeLessThan(40);
+    client.socket.resume();
+    for (let index = 1; index <= count; index += 1) {
+      const { correlationId, body } = await client.receive('Fetch', 11);
+      expect(correlationId).toBe(index);
+      expect(body.responses[0]?.partitions[0]?.records?.batches).toEqual([large.info]);
+    }
+  });
+
+  test('are told to be over when their connection ends', async () => {
+    const events = eventQueue();
+    const { port } = await smallServer((event) => {
+      events.push(event);
+      return [];
+    });
+    const client = await RawClient.connect(port, 'client-3');
+    client.send('MoveLeader', 0, move(1));
+    const asked = await events.next();
+    expect(asked).toMatchObject({ type: 'request', origin: { connection: 1, correlationId: 1, clientId: 'client-3' } });
+    client.socket.destroy();
+    expect(await events.next()).toEqual({ type: 'requester-closed', connection: 1 });
+  });
+
+  test('may be answered after their connection has ended: nothing happens', async () => {
+    const events = eventQueue();
+    let first: RequestEvent | undefined;
+    const { port, driver } = await smallServer((event) => {
+      events.push(event);
+      if (event.type === 'request' && first === undefined) first = event;
+      else if (event.type === 'request') return [echo(event)];
+      return event.type === 'checkpoint-now' && first !== undefined ? [echo(first)] : [];
+    });
+    const gone = await RawClient.connect(port);
+    gone.send('MoveLeader', 0, move(1));
+    await events.next();
+    gone.socket.destroy();
+    expect(await events.next()).toMatchObject({ type: 'requester-closed' });
+    driver.deliver({ type: 'checkpoint-now' });
+    const client = await RawClient.connect(port);
+    expect((await client.request('MoveLeader', 0, move(9))).errorCode).toBe(9);
+  });
+});
+
+describe('what is no sound request', () => {
+  test('closes its own connection and harms no other', async () => {
+    const { port } = await smallServer(echoCore);
+    const client = await RawClient.connect(port);
+    const sound = frame(encodeRequest('MoveLeader', 0, { correlationId: 1, clientId: 'x' }, move(1)));
+    const damaged = fc
+      .record({
+        keep: fc.nat({ max: sound.length }),
+        flips: fc.array(fc.tuple(fc.nat({ max: sound.length - 1 }), fc.integer({ min: 1, max: 255 })), {
+          maxLength: 4,
+        }),
+        tail: fc.uint8Array({ maxLength: 64 }),
+      })
+      .map(({ keep, flips, tail }) => {
+        const bytes = Uint8Array.from(sound);
+        for (const [at, mask] of flips) bytes[at]! ^= mask;
+        return Buffer.concat([bytes.subarray(0, keep), tail]);
+      });
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.uint8Array({ maxLength: 200 }), damaged), async (bytes) => {
+        const bad = await RawClient.connect(port);
+        bad.socket.end(bytes);
+        await bad.closed;
+        expect((await client.request('MoveLeader', 0, move(5))).errorCode).toBe(5);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each([
+    ['a negative size', Buffer.from([0xff, 0xff, 0xff, 0xff])],
+    ['a size above the limit', Buffer.from([0x7f, 0xff, 0xff, 0xff])],
+    ['an empty frame', Buffer.from([0, 0, 0, 0])],
+    ['an API that is not spoken', Buffer.from([0, 0, 0, 10, 0x7f, 0, 0, 0, 0, 0, 0, 1, 0, 0])],
+  ])('such as %s ends the connection at once', async (_, bytes) => {
+    const { port } = await smallServer(echoCore);
+    const bad = await RawClient.connect(port);
+    bad.socket.write(bytes);
+    await bad.closed;
+  });
+
+  test('such as an empty frame that arrives byte by byte ends the connection at once', async () => {
+    const { port } = await smallServer(echoCore);
+    const bad = await RawClient.connect(port);
+    for (let index = 0; index < 4; index += 1) {
+      bad.socket.write(Buffer.from([0]));
+      await new Promise(setImmediate);
+    }
+    await bad.closed;
+  });
+
+  test('but asks for the versions in one that is too new is told which there are', async () => {
+    const { port } = await smallServer(echoCore);
+    const client = await RawClient.connect(port);
+    // ApiVersions v127, correlation id 5, client id "x", and a body that nobody here can read.
+    client.socket.write(Buffer.from([0, 0, 0, 13, 0, 18, 0, 127, 0, 0, 0, 5, 0, 1, 0x78, 9, 9]));
+    const { correlationId, body } = await client.receive('ApiVersions', 0);
+    expect(correlationId).toBe(5);
+    expect(body.errorCode).toBe(ErrorCode.UNSUPPORTED_VERSION);
+    expect(body.apiKeys).toEqual([{ apiKey: 18, minVersion: 0, maxVersion: 3 }]);
+    expect((await client.request('MoveLeader', 0, move(5))).errorCode).toBe(5);
+  });
+});
+
+describe('the effects of a step', () => {
+  test('are performed in order: traced and written before the answer leaves', async () => {
+    const log = 'tide-0';
+    const one = batch(0, 0, 'one');
+    const { port, directory, trace } = await smallServer((event) => {
+      if (event.type !== 'request') return [];
+      const batches = [{ base: 0, last: 0, epoch: 0, hash: '00000000' }];
+      return [
+        { type: 'create-log', log },
+        { type: 'trace', line: { event: 'append', partition: log, leaderEpoch: 0, batches } },
+        append(log, 0, one),
+        { type: 'offset-checkpoint', file: 'replication-offset-checkpoint', offsets: { [log]: 1 } },
+        echo(event),
+      ];
+    });
+    const client = await RawClient.connect(port);
+    await client.request('MoveLeader', 0, move(1));
+    expect(trace()).toMatchObject([{ seq: 0, node: 1, boot: 1, event: 'append', partition: log }]);
+    expect(readFileSync(join(directory, log, '00000000000000000000.log'))).toEqual(Buffer.from(one.bytes));
+    expect(readFileSync(join(directory, 'replication-offset-checkpoint'), 'utf8')).toBe('0\n1\ntide 0 1\n');
+  });
+
+  test('end with a clean stop when the core asks for it', async () => {
+    const { directory, driver } = await smallServer(() => [{ type: 'create-log', log: 'tide-0' }, { type: 'exit' }]);
+    driver.deliver({ type: 'stop' });
+    expect(existsSync(join(directory, '.kafka_cleanshutdown'))).toBe(true);
+  });
+
+  test('can end the connection of a requester', async () => {
+    const { port } = await smallServer((event) =>
+      event.type === 'request' ? [{ type: 'disconnect', connection: event.origin.connection }] : [],
+    );
+    const client = await RawClient.connect(port);
+    client.send('MoveLeader', 0, move(1));
+    await client.closed;
+  });
+});
+
+describe('a deadline', () => {
+  test('is delivered when it is due, also one that was moved nearer', async () => {
+    const events = eventQueue();
+    let deadlineNs = Infinity;
+    const { driver } = await smallServer(
+      (event, nowNs) => {
+        if (event.type === 'stop') deadlineNs = nowNs + 3_600e9;
+        if (event.type === 'checkpoint-now') deadlineNs = nowNs + 10e6;
+        if (event.type === 'deadline') {
+          expect(nowNs).toBeGreaterThanOrEqual(deadlineNs);
+          deadlineNs = Infinity;
+          events.push(event);
+        }
+        return [];
+      },
+      () => deadlineNs,
+    );
+    driver.deliver({ type: 'stop' });
+    driver.deliver({ type: 'checkpoint-now' });
+    expect(await events.next()).toEqual({ type: 'deadline' });
+  });
+});
+
+describe('a peer', () => {
+  const peer: Peer = 2;
+  const ask = (correlationId: number): Effect => {
+    return { type: 'send', peer, correlationId, api: 'MoveLeader', version: 0, body: move(correlationId) };
+  };
+  const at = (port: number): Effect => ({ type: 'endpoint', peer, host: '127.0.0.1', port });
+
+  /** A core that performs what a test hands to it, and the events that it gets. */
+  async function puppet(): Promise<{
+    perform: (...effects: readonly Effect[]) => void;
+    next: () => Promise<CoreEvent>;
+  }> {
+    const events = eventQueue();
+    let wanted: readonly Effect[] = [];
+    const { driver } = await smallServer((event) => {
+      if (event.type === 'checkpoint-now') return wanted;
+      events.push(event);
+      return [];
+    });
+    return {
+      next: events.next,
+      perform(...effects) {
+        wanted = effects;
+        driver.deliver({ type: 'checkpoint-now' });
+      },
+    };
+  }
+
+  /** Takes connections and answers nothing by itself. */
+  async function silentServer(): Promise<{ port: number; accepted: () => Promise<Socket> }> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return {
+      port: (server.address() as AddressInfo).port,
+      async accepted() {
+        const [socket] = (await once(server, 'connection')) as [Socket];
+        return socket.on('error', () => {});
+      },
+    };
+  }
+
+  test('is connected to by the first message, and its answers come back with what was asked', async () => {
+    const { port } = await smallServer(echoCore);
+    const { perform, next } = await puppet();
+    perform(at(port), ask(1), ask(2));
+    const answer = { type: 'response', peer, api: 'MoveLeader', version: 0 };
+    expect(await next()).toEqual({ ...answer, correlationId: 1, body: { errorCode: 1, errorMessage: null } });
+    expect(await next()).toEqual({ ...answer, correlationId: 2, body: { errorCode: 2, errorMessage: null } });
+  });
+
+  test('whose address is unknown, or refuses, is closed', async () => {
+    const { perform, next } = await puppet();
+    perform(ask(1));
+    expect(await next()).toEqual({ type: 'closed', peer });
+    perform(at(await freePort()), ask(2));
+    expect(await next()).toEqual({ type: 'closed', peer });
+  });
+
+  test('that ends the connection, or answers what was not asked, is closed, and connected to again', async () => {
+    const silent = await silentServer();
+    const { perform, next } = await puppet();
+    let connection = silent.accepted();
+    perform(at(silent.port), ask(1));
+    (await connection).destroy();
+    expect(await next()).toEqual({ type: 'closed', peer });
+    connection = silent.accepted();
+    perform(ask(2));
+    (await connection).write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 99]));
+    expect(await next()).toEqual({ type: 'closed', peer });
+  });
+
+  test('that the core has closed is not heard of any more, however late its answer', async () => {
+    const silent = await silentServer();
+    const { port } = await smallServer(echoCore);
+    const { perform, next } = await puppet();
+    const connection = silent.accepted();
+    perform(at(silent.port), ask(1));
+    const socket = await connection;
+    const splitter = new FrameSplitter();
+    const [chunk] = (await once(socket, 'data')) as [Buffer];
+    expect(splitter.push(chunk)).toHaveLength(1);
+    socket.write(Buffer.from([0, 0, 0, 8, 0, 0, 0, 1, 0, 42, 0xff, 0xff]));
+    perform({ type: 'close', peer }, at(port), ask(2));
+    expect(await next()).toMatchObject({ type: 'response', correlationId: 2 });
+  });
+
+  test('that moves to another address is closed at the old one', async () => {
+    const silent = await silentServer();
+    const { port } = await smallServer(echoCore);
+    const { perform, next } = await puppet();
+    perform(at(silent.port), ask(1));
+    perform(at(port));
+    expect(await next()).toEqual({ type: 'closed', peer });
+    perform(ask(2));
+    expect(await next()).toMatchObject({ type: 'response', correlationId: 2 });
+  });
+});
