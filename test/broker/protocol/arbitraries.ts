@@ -1,7 +1,7 @@
 /**
  * Values for property tests, generated from the tables themselves: whatever a table says, some value tries.
  */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import {
   apis,
   encodeBatch,

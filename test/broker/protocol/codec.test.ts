@@ -1,10 +1,11 @@
 /** Properties of every table, version and direction at once. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { apis, decodeRequest, decodeResponse, ProtocolError } from '../../../broker/protocol/index.ts';
 import type { ApiName } from '../../../broker/protocol/index.ts';
 import { allKinds, bodies, encode } from './arbitraries.ts';
 import type { Kind } from './arbitraries.ts';
+import { fromHex } from './hex.ts';
 
 function decode(kind: Kind, frame: Uint8Array): unknown {
   return kind.direction === 'request' ? decodeRequest(frame).body : decodeResponse(kind.api, kind.version, frame).body;
@@ -115,14 +116,14 @@ describe('any frame', () => {
 
   it('that announces more elements than it has bytes is refused before anything is built', () => {
     // Metadata v1 request: 2^31-1 topics announced, none there.
-    const frame = Buffer.from('0003000100000001ffff7fffffff', 'hex');
+    const frame = fromHex('0003 0001 00000001 ffff 7fffffff');
     expect(() => decodeRequest(frame)).toThrow(
       'Metadata v1 request: byte 14, field topics: an array of 2147483647 elements announced, 0 bytes left',
     );
   });
 
   it('that announces a longer string than it has bytes is refused', () => {
-    const frame = Buffer.from('0003000100000001ffff00000001' + '7fff' + '61', 'hex');
+    const frame = fromHex('0003 0001 00000001 ffff 00000001 7fff 61');
     expect(() => decodeRequest(frame)).toThrow('32767 bytes announced, 1 left');
   });
 });

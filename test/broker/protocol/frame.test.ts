@@ -1,6 +1,7 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { frame, FrameSplitter, ProtocolError, sizePrefix } from '../../../broker/protocol/index.ts';
+import { frame, FrameSplitter, sizePrefix } from '../../../broker/protocol/index.ts';
+import type { ProtocolError } from '../../../broker/protocol/index.ts';
 
 describe('frames', () => {
   it('carry their size in front', () => {

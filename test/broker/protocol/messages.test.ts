@@ -15,14 +15,7 @@ import {
 } from '../../../broker/protocol/index.ts';
 import type { ApiName } from '../../../broker/protocol/index.ts';
 import { allKinds, titleOf } from './arbitraries.ts';
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
-}
-
-function bytes(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text.replaceAll(' ', ''), 'hex'));
-}
+import { fromHex, hex, unspaced } from './hex.ts';
 
 function refusal(run: () => unknown): ProtocolError {
   try {
@@ -39,18 +32,18 @@ const header = { correlationId: 1, clientId: 'ab' };
 describe('a request', () => {
   it('of a plain version has header v1', () => {
     const body = { clientSoftwareName: 'x', clientSoftwareVersion: 'y' };
-    expect(hex(encodeRequest('ApiVersions', 0, header, body))).toBe('0012' + '0000' + '00000001' + '00026162');
+    expect(hex(encodeRequest('ApiVersions', 0, header, body))).toBe(unspaced('0012 0000 00000001 00026162'));
   });
 
   it('of a flexible version has header v2: a plain client id, then a tagged section', () => {
     const body = { clientSoftwareName: 'x', clientSoftwareVersion: 'y' };
     expect(hex(encodeRequest('ApiVersions', 3, header, body))).toBe(
-      '0012' + '0003' + '00000001' + '00026162' + '00' + '0278' + '0279' + '00',
+      unspaced('0012 0003 00000001 00026162 00 0278 0279 00'),
     );
   });
 
   it('may carry tagged fields in its header, which are skipped', () => {
-    const frame = bytes('0012 0003 00000001 00026162 01 0503010203 0278 0279 00');
+    const frame = fromHex('0012 0003 00000001 00026162 01 0503010203 0278 0279 00');
     expect(decodeRequest(frame)).toEqual({
       api: 'ApiVersions',
       version: 3,
@@ -61,7 +54,7 @@ describe('a request', () => {
   });
 
   it('without a client id has an empty one', () => {
-    expect(decodeRequestHeader(bytes('0012 0000 00000007 ffff'))).toEqual({
+    expect(decodeRequestHeader(fromHex('0012 0000 00000007 ffff'))).toEqual({
       apiKey: 18,
       apiVersion: 0,
       correlationId: 7,
@@ -91,11 +84,10 @@ describe('a request', () => {
     };
     const frame = encodeRequest('Fetch', 4, header, body);
     expect(hex(frame)).toBe(
-      '0001' + '0004' + '00000001' + '00026162' +
-        '00000002' + '000001f4' + '00000001' + '00000400' + '00' +
-        '00000001' + '000474696465' + '00000001' +
-        '00000003' + '000000000000012c' + '00000200',
-    ); // prettier-ignore
+      unspaced(
+        '0001 0004 00000001 00026162 00000002 000001f4 00000001 00000400 00 00000001 000474696465 00000001 00000003 000000000000012c 00000200',
+      ),
+    );
     const decoded = decodeRequest(frame).body;
     expect(decoded).toMatchObject({ topics: [{ partitions: [{ currentLeaderEpoch: -1, logStartOffset: -1 }] }] });
   });
@@ -106,23 +98,22 @@ describe('a request', () => {
       topics: [{ topic: 'tide', partitions: [{ partition: 0, currentLeaderEpoch: 5, leaderEpoch: 4 }] }],
     };
     expect(hex(encodeRequest('OffsetForLeaderEpoch', 3, header, body))).toBe(
-      '0017' + '0003' + '00000001' + '00026162' +
-        '00000002' + '00000001' + '000474696465' + '00000001' + '00000000' + '00000005' + '00000004',
-    ); // prettier-ignore
+      unspaced('0017 0003 00000001 00026162 00000002 00000001 000474696465 00000001 00000000 00000005 00000004'),
+    );
   });
 });
 
 describe('a response', () => {
   it('of a plain version has header v0, of a flexible one header v1', () => {
     const body = { throttleTimeMs: 0, responses: [] };
-    expect(hex(encodeResponse('DeleteTopics', 3, 9, body))).toBe('00000009' + '00000000' + '00000000');
-    expect(hex(encodeResponse('DeleteTopics', 4, 9, body))).toBe('00000009' + '00' + '00000000' + '01' + '00');
+    expect(hex(encodeResponse('DeleteTopics', 3, 9, body))).toBe(unspaced('00000009 00000000 00000000'));
+    expect(hex(encodeResponse('DeleteTopics', 4, 9, body))).toBe(unspaced('00000009 00 00000000 01 00'));
   });
 
   it('to ApiVersions has header v0 even where its body is flexible', () => {
     const body = { ...advertisedVersions(), apiKeys: [{ apiKey: 18, minVersion: 0, maxVersion: 3 }] };
     expect(hex(encodeResponse('ApiVersions', 3, 9, body))).toBe(
-      '00000009' + '0000' + '02' + '0012' + '0000' + '0003' + '00' + '00000000' + '00',
+      unspaced('00000009 0000 02 0012 0000 0003 00 00000000 00'),
     );
   });
 
@@ -137,20 +128,20 @@ describe('a response', () => {
 
 describe('an API or version that is not spoken', () => {
   it('is told apart from malformed bytes, with the header for the answer', () => {
-    const unknown = refusal(() => decodeRequest(bytes('0009 0001 0000002a 00026162 ffff')));
+    const unknown = refusal(() => decodeRequest(fromHex('0009 0001 0000002a 00026162 ffff')));
     expect(unknown).toMatchObject({
       reason: 'unknown-api',
       message: 'api key 9 is not known',
       header: { apiKey: 9, apiVersion: 1, correlationId: 42, clientId: 'ab' },
     });
-    const newer = refusal(() => decodeRequest(bytes('0000 0009 0000002a 00026162 ffff')));
+    const newer = refusal(() => decodeRequest(fromHex('0000 0009 0000002a 00026162 ffff')));
     expect(newer).toMatchObject({
       reason: 'unsupported-version',
       message: 'Produce v9 is not spoken, only v3 to v7',
       header: { apiKey: 0, apiVersion: 9, correlationId: 42 },
     });
-    expect(refusal(() => decodeRequest(bytes('0012 ffff 0000002a ffff'))).reason).toBe('unsupported-version');
-    expect(refusal(() => decodeRequest(bytes('0012 0003 0000002a'))).reason).toBe('malformed');
+    expect(refusal(() => decodeRequest(fromHex('0012 ffff 0000002a ffff'))).reason).toBe('unsupported-version');
+    expect(refusal(() => decodeRequest(fromHex('0012 0003 0000002a'))).reason).toBe('malformed');
   });
 
   it('can be asked about before decoding', () => {
@@ -163,10 +154,10 @@ describe('an API or version that is not spoken', () => {
   });
 
   it('of ApiVersions is answered in version 0 with the range that is spoken (KIP-511)', () => {
-    const refused = refusal(() => decodeRequest(bytes('0012 0005 0000002a 00026162 00 0278 0279 00')));
+    const refused = refusal(() => decodeRequest(fromHex('0012 0005 0000002a 00026162 00 0278 0279 00')));
     expect(refused.reason).toBe('unsupported-version');
     expect(hex(unsupportedApiVersions(refused.header!.correlationId))).toBe(
-      '0000002a' + '0023' + '00000001' + '0012' + '0000' + '0003',
+      unspaced('0000002a 0023 00000001 0012 0000 0003'),
     );
   });
 

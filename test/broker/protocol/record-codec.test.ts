@@ -1,7 +1,8 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { crc32c, decodeRecords, encodeBatch, parseRecordSet, ProtocolError } from '../../../broker/protocol/index.ts';
+import { hex, unspaced } from './hex.ts';
 
 function text(bytes: Uint8Array | null): string | null {
   return bytes === null ? null : Buffer.from(bytes).toString();
@@ -81,14 +82,15 @@ describe('a batch', () => {
         { key: null, value: 'w', timestampMs: 1003, headers: [{ key: 'h', value: null }] },
       ],
     });
-    expect(Buffer.from(batch).toString('hex')).toBe(
-      '0000000000000005' + '00000045' + '00000002' + '02' +
-        crc32c(batch, 21).toString(16).padStart(8, '0') +
-        '0000' + '00000001' + '00000000000003e8' + '00000000000003eb' +
-        'ffffffffffffffff' + 'ffff' + 'ffffffff' + '00000002' +
-        '10' + '00' + '00' + '00' + '026b' + '0276' + '00' +
-        '14' + '00' + '06' + '02' + '01' + '0277' + '02' + '0268' + '01',
-    ); // prettier-ignore
+    const crc = crc32c(batch, 21).toString(16).padStart(8, '0');
+    expect(hex(batch)).toBe(
+      unspaced(`
+        0000000000000005 00000045 00000002 02 ${crc}
+        0000 00000001 00000000000003e8 00000000000003eb ffffffffffffffff ffff ffffffff 00000002
+        10 00 00 00 026b 0276 00
+        14 00 06 02 01 0277 02 0268 01
+      `),
+    );
   });
 
   it('takes text as UTF-8 and has no timestamp unless it is given one', () => {
