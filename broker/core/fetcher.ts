@@ -1,0 +1,286 @@
+/**
+ * The fetcher: one per leader node, for all partitions that are followed from it.
+ *
+ * It carries what `follower.ts` decides to ask, in rounds, with one request in flight, as Kafka's fetcher thread does:
+ * the epoch question for partitions that do not yet know where to end (OffsetForLeaderEpoch), the bounds of the leader's
+ * log for those that found themselves out of range (ListOffsets), and a fetch for all the others, which waits at the
+ * leader until there is something. A request without an answer by its deadline closes the connection.
+ *
+ * Invariant: an answer counts only for the assignment under which its question was asked. A partition that was taken up
+ * again meanwhile, in a new epoch or from another leader, is another assignment, and the old answer is dropped for it
+ * (KAFKA-7786, KAFKA-8012, KAFKA-13207).
+ */
+import { ErrorCode } from '../protocol/index.ts';
+import type { ResponseBody } from '../protocol/index.ts';
+import { latestEpoch } from './epoch-cache.ts';
+import { takeEpochEnd, takeFetched, takeLeaderBounds } from './follower.ts';
+import type { Stage } from './follower.ts';
+import type { Partition } from './partition.ts';
+import { nsPerMs, retryBackoffNs, send } from './state.ts';
+import type { BrokerState, Turn } from './state.ts';
+import type { NodeId } from './step.ts';
+
+/** How long an answer may take beyond the time that the request itself waits. */
+const answerTimeoutNs = 1_000 * nsPerMs;
+const fetchMaxBytes = 10 * 1024 * 1024;
+const partitionMaxBytes = 1024 * 1024;
+const [latestTimestamp, earliestTimestamp] = [-1, -2];
+
+/** One partition under one leadership: the object is the assignment. */
+interface Assignment {
+  readonly partition: Partition;
+  /** `fenced`: the leader knows a newer epoch; wait for the controller's word. */
+  stage: Stage | 'fenced';
+  retryAtNs: number;
+  /** Half of the answer to `asking-bounds`. */
+  leaderEnd: number | null;
+}
+
+export interface Fetcher {
+  readonly leader: NodeId;
+  readonly assignments: Map<string, Assignment>;
+  inFlight: InFlight | null;
+  retryAtNs: number;
+}
+
+interface InFlight {
+  readonly correlationId: number;
+  readonly deadlineNs: number;
+  /** By key: whom it was asked for, and the epoch or the offset that was asked. */
+  readonly asked: ReadonlyMap<string, { readonly assignment: Assignment; readonly value: number }>;
+}
+
+type FetcherApi = 'Fetch' | 'OffsetForLeaderEpoch' | 'ListOffsets';
+/** A response to one of a fetcher's requests. */
+export type FetcherResponse = {
+  [A in FetcherApi]: { readonly api: A; readonly correlationId: number; readonly body: ResponseBody<A> };
+}[FetcherApi];
+
+/** Follows `leader` from now on, beginning with `stage`; null goes on as before, if it was followed already. */
+export function follow(turn: Turn, partition: Partition, leader: NodeId, stage: Stage | null): void {
+  const { fetchers } = turn.state;
+  if (stage === null && fetchers.get(leader)?.assignments.has(partition.key) === true) return;
+  unfollow(turn.state, partition);
+  const fetcher = fetchers.get(leader) ?? { leader, assignments: new Map(), inFlight: null, retryAtNs: turn.nowNs };
+  fetchers.set(leader, fetcher);
+  fetcher.assignments.set(partition.key, {
+    partition,
+    stage: stage ?? 'fetching',
+    retryAtNs: turn.nowNs,
+    leaderEnd: null,
+  });
+}
+
+export function unfollow(state: BrokerState, partition: Partition): void {
+  for (const fetcher of state.fetchers.values()) fetcher.assignments.delete(partition.key);
+}
+
+/** Sends the next request of every fetcher that is free. To be called at the end of a turn. */
+export function pumpFetchers(turn: Turn): void {
+  for (const fetcher of turn.state.fetchers.values()) {
+    if (fetcher.inFlight !== null || fetcher.retryAtNs > turn.nowNs) continue;
+    sendNext(turn, fetcher);
+  }
+}
+
+export function takeResponse(turn: Turn, peer: NodeId, response: FetcherResponse): void {
+  const fetcher = turn.state.fetchers.get(peer);
+  const inFlight = fetcher?.inFlight;
+  if (!fetcher || !inFlight || inFlight.correlationId !== response.correlationId) return;
+  fetcher.inFlight = null;
+  const askedFor = (topic: string, index: number) => {
+    const asked = inFlight.asked.get(`${topic}-${index}`);
+    return asked !== undefined && fetcher.assignments.get(asked.assignment.partition.key) === asked.assignment
+      ? asked
+      : undefined;
+  };
+  // Asked and not answered counts as refused, lest it be asked again at once and for ever.
+  for (const { assignment } of inFlight.asked.values()) assignment.retryAtNs = turn.nowNs + retryBackoffNs;
+  switch (response.api) {
+    case 'OffsetForLeaderEpoch':
+      for (const { topic, partitions } of response.body.topics) {
+        for (const answer of partitions) {
+          const asked = askedFor(topic, answer.partition);
+          if (asked === undefined || refused(asked.assignment, answer.errorCode)) continue;
+          const end = { epoch: answer.leaderEpoch, endOffset: answer.endOffset };
+          const { assignment, value } = asked;
+          proceed(turn, assignment, takeEpochEnd(turn, assignment.partition, peer, value, end));
+        }
+      }
+      return;
+    case 'ListOffsets':
+      for (const { name, partitions } of response.body.topics) {
+        for (const answer of partitions) {
+          const asked = askedFor(name, answer.partitionIndex);
+          if (asked === undefined || refused(asked.assignment, answer.errorCode)) continue;
+          takeBound(turn, peer, asked.assignment, asked.value, answer.offset);
+        }
+      }
+      return;
+    case 'Fetch':
+      for (const { topic, partitions } of response.body.responses) {
+        for (const answer of partitions) {
+          const asked = askedFor(topic, answer.partitionIndex);
+          if (asked !== undefined) takeFetchAnswer(turn, asked.assignment, asked.value, answer);
+        }
+      }
+  }
+}
+
+/** The connection to a leader is gone, and with it the request in flight. */
+export function connectionClosed(turn: Turn, peer: NodeId): void {
+  const fetcher = turn.state.fetchers.get(peer);
+  if (fetcher === undefined || fetcher.inFlight === null) return;
+  fetcher.inFlight = null;
+  fetcher.retryAtNs = turn.nowNs + retryBackoffNs;
+}
+
+/** Gives up the requests that had no answer in time, with their connections. */
+export function expireRequests(turn: Turn): void {
+  for (const fetcher of turn.state.fetchers.values()) {
+    if (fetcher.inFlight === null || fetcher.inFlight.deadlineNs > turn.nowNs) continue;
+    turn.effects.push({ type: 'close', peer: fetcher.leader });
+    connectionClosed(turn, fetcher.leader);
+  }
+}
+
+export function nextFetcherDeadlineNs(state: BrokerState): number {
+  let next = Infinity;
+  for (const { inFlight, assignments, retryAtNs } of state.fetchers.values()) {
+    if (inFlight !== null) next = Math.min(next, inFlight.deadlineNs);
+    else {
+      for (const assignment of assignments.values()) {
+        if (assignment.stage !== 'fenced') next = Math.min(next, Math.max(retryAtNs, assignment.retryAtNs));
+      }
+    }
+  }
+  return next;
+}
+
+/** Questions first: a partition that does not know where to end must not fetch. */
+function sendNext(turn: Turn, fetcher: Fetcher): void {
+  const ready = [...fetcher.assignments.values()].filter(({ retryAtNs }) => retryAtNs <= turn.nowNs);
+  const asking = ready.filter(({ stage }) => stage === 'asking-epoch');
+  const bounds = ready.filter(({ stage }) => stage === 'asking-bounds');
+  const ends = bounds.filter(({ leaderEnd }) => leaderEnd === null);
+  const fetching = ready.filter(({ stage }) => stage === 'fetching');
+  if (asking.length > 0) askEpochs(turn, fetcher, asking);
+  else if (ends.length > 0) askBound(turn, fetcher, ends, latestTimestamp);
+  else if (bounds.length > 0) askBound(turn, fetcher, bounds, earliestTimestamp);
+  else if (fetching.length > 0) fetch(turn, fetcher, fetching);
+}
+
+function askEpochs(turn: Turn, fetcher: Fetcher, assignments: readonly Assignment[]): void {
+  const topics = byTopic(assignments, ({ partition }) => ({
+    partition: partition.index,
+    currentLeaderEpoch: partition.leaderEpoch,
+    leaderEpoch: latestEpoch(partition.epochs),
+  }));
+  const body = { replicaId: turn.state.config.node, topics };
+  const version = turn.state.build.offsetForLeaderEpochVersion;
+  const correlationId = send(turn, { api: 'OffsetForLeaderEpoch', version, body }, fetcher.leader);
+  wait(turn, fetcher, correlationId, 0, assignments, ({ partition }) => latestEpoch(partition.epochs));
+}
+
+/** Two rounds: first the leader's end, then its start. */
+function askBound(turn: Turn, fetcher: Fetcher, assignments: readonly Assignment[], timestamp: number): void {
+  const topics = byTopic(assignments, ({ partition }) => ({
+    partitionIndex: partition.index,
+    currentLeaderEpoch: partition.leaderEpoch,
+    timestamp,
+  })).map(({ topic, partitions }) => ({ name: topic, partitions }));
+  const body = { replicaId: turn.state.config.node, isolationLevel: 0, topics };
+  const version = turn.state.build.listOffsetsVersion;
+  const correlationId = send(turn, { api: 'ListOffsets', version, body }, fetcher.leader);
+  wait(turn, fetcher, correlationId, 0, assignments, () => timestamp);
+}
+
+function fetch(turn: Turn, fetcher: Fetcher, assignments: readonly Assignment[]): void {
+  const { config, build } = turn.state;
+  const topics = byTopic(assignments, ({ partition }) => ({
+    partition: partition.index,
+    currentLeaderEpoch: partition.leaderEpoch,
+    fetchOffset: partition.log.endOffset,
+    logStartOffset: partition.log.startOffset,
+    partitionMaxBytes,
+  }));
+  const body = {
+    replicaId: config.node,
+    maxWaitMs: config.fetchMaxWaitMs,
+    minBytes: 1,
+    maxBytes: fetchMaxBytes,
+    isolationLevel: 0,
+    // No fetch sessions: each fetch is a full one.
+    sessionId: 0,
+    sessionEpoch: -1,
+    topics,
+    forgottenTopicsData: [],
+    rackId: '',
+  };
+  const correlationId = send(turn, { api: 'Fetch', version: build.fetchVersion, body }, fetcher.leader);
+  wait(turn, fetcher, correlationId, config.fetchMaxWaitMs, assignments, ({ partition }) => partition.log.endOffset);
+}
+
+function wait(
+  turn: Turn,
+  fetcher: Fetcher,
+  correlationId: number,
+  maxWaitMs: number,
+  assignments: readonly Assignment[],
+  valueOf: (assignment: Assignment) => number,
+): void {
+  fetcher.inFlight = {
+    correlationId,
+    deadlineNs: turn.nowNs + maxWaitMs * nsPerMs + answerTimeoutNs,
+    asked: new Map(
+      assignments.map((assignment) => [assignment.partition.key, { assignment, value: valueOf(assignment) }]),
+    ),
+  };
+}
+
+function takeBound(turn: Turn, leader: NodeId, assignment: Assignment, timestamp: number, offset: number): void {
+  if (timestamp === latestTimestamp) {
+    assignment.leaderEnd = offset;
+    proceed(turn, assignment, 'asking-bounds');
+    return;
+  }
+  takeLeaderBounds(turn, assignment.partition, leader, offset, assignment.leaderEnd ?? offset);
+  assignment.leaderEnd = null;
+  proceed(turn, assignment, 'fetching');
+}
+
+type FetchAnswer = ResponseBody<'Fetch'>['responses'][number]['partitions'][number];
+
+function takeFetchAnswer(turn: Turn, assignment: Assignment, fetchOffset: number, answer: FetchAnswer): void {
+  const { partition } = assignment;
+  if (answer.errorCode === ErrorCode.OFFSET_OUT_OF_RANGE) {
+    proceed(turn, assignment, 'asking-bounds');
+    return;
+  }
+  if (refused(assignment, answer.errorCode) || fetchOffset !== partition.log.endOffset) return;
+  if (takeFetched(turn, partition, answer.records, answer.highWatermark)) proceed(turn, assignment, 'fetching');
+}
+
+function proceed(turn: Turn, assignment: Assignment, stage: Stage): void {
+  assignment.stage = stage;
+  assignment.retryAtNs = turn.nowNs;
+}
+
+/** An error is tried again after a while, but a fenced follower waits for the controller's word (KIP-320). */
+function refused(assignment: Assignment, errorCode: number): boolean {
+  if (errorCode === ErrorCode.FENCED_LEADER_EPOCH) assignment.stage = 'fenced';
+  return errorCode !== ErrorCode.NONE;
+}
+
+function byTopic<T>(
+  assignments: readonly Assignment[],
+  describe: (assignment: Assignment) => T,
+): { readonly topic: string; readonly partitions: readonly T[] }[] {
+  const topics = new Map<string, T[]>();
+  for (const assignment of assignments) {
+    const partitions = topics.get(assignment.partition.topic) ?? [];
+    partitions.push(describe(assignment));
+    topics.set(assignment.partition.topic, partitions);
+  }
+  return [...topics].map(([topic, partitions]) => ({ topic, partitions }));
+}

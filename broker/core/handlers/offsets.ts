@@ -1,0 +1,80 @@
+/** ListOffsets and OffsetForLeaderEpoch: questions about where things stand in a leader's log. */
+import { ErrorCode } from '../../protocol/index.ts';
+import type { RequestBody, ResponseBody } from '../../protocol/index.ts';
+import { endOffsetFor } from '../epoch-cache.ts';
+import type { Led } from '../leader.ts';
+import type { Turn } from '../state.ts';
+import type { RequestEvent } from '../step.ts';
+import { leadership } from './leadership.ts';
+
+const [latestTimestamp, earliestTimestamp] = [-1, -2];
+/** First version of ListOffsets whose clients know OFFSET_NOT_AVAILABLE (KIP-207). */
+const firstVersionWithNotAvailable = 5;
+
+type ListOffsetsEvent = RequestEvent & { readonly api: 'ListOffsets' };
+type OffsetsAnswer = ResponseBody<'ListOffsets'>['topics'][number]['partitions'][number];
+
+export function handleListOffsets(turn: Turn, event: ListOffsetsEvent): void {
+  const { origin, version, body } = event;
+  const topics = body.topics.map(({ name, partitions }) => ({
+    name,
+    partitions: partitions.map((asked): OffsetsAnswer => {
+      const { partitionIndex, currentLeaderEpoch, timestamp } = asked;
+      const fail = (errorCode: number) => ({ partitionIndex, errorCode, timestamp: -1, offset: -1, leaderEpoch: -1 });
+      const found = leadership(turn, name, partitionIndex, currentLeaderEpoch, event);
+      if ('errorCode' in found) return fail(found.errorCode);
+      const { led } = found;
+      if (timestamp === latestTimestamp && body.replicaId < 0 && mustWait(turn, led)) {
+        const knows = version >= firstVersionWithNotAvailable;
+        return fail(knows ? ErrorCode.OFFSET_NOT_AVAILABLE : ErrorCode.LEADER_NOT_AVAILABLE);
+      }
+      const offset = lookUp(led, timestamp, body);
+      return { ...fail(ErrorCode.NONE), ...offset, leaderEpoch: led.leaderEpoch };
+    }),
+  }));
+  turn.effects.push({ type: 'respond', origin, api: 'ListOffsets', version, body: { throttleTimeMs: 0, topics } });
+}
+
+/** Only a leader answers, straight from its cache and its end; for consumers, too. */
+export function handleOffsetForLeaderEpoch(
+  turn: Turn,
+  event: RequestEvent & { readonly api: 'OffsetForLeaderEpoch' },
+): void {
+  const { origin, version, body } = event;
+  const topics = body.topics.map(({ topic, partitions }) => ({
+    topic,
+    partitions: partitions.map(({ partition, currentLeaderEpoch, leaderEpoch: asked }) => {
+      const found = leadership(turn, topic, partition, currentLeaderEpoch, event);
+      if ('errorCode' in found) return { errorCode: found.errorCode, partition, leaderEpoch: -1, endOffset: -1 };
+      const { epochs, log } = found.led;
+      const { epoch: leaderEpoch, endOffset } = endOffsetFor(
+        epochs,
+        asked,
+        log.endOffset,
+        turn.state.build.epochLookup,
+      );
+      return { errorCode: ErrorCode.NONE, partition, leaderEpoch, endOffset };
+    }),
+  }));
+  const answer = { throttleTimeMs: 0, topics };
+  turn.effects.push({ type: 'respond', origin, api: 'OffsetForLeaderEpoch', version, body: answer });
+}
+
+/** A new leader does not say what is latest before all of its predecessor's records are committed again (KIP-207). */
+function mustWait(turn: Turn, led: Led): boolean {
+  return turn.state.build.latestWaitsForEpochStart && led.highWatermark < led.role.epochStart;
+}
+
+function lookUp(
+  led: Led,
+  timestamp: number,
+  { replicaId }: RequestBody<'ListOffsets'>,
+): { readonly offset: number; readonly timestamp?: number } {
+  // A replica asks for the end of the log, a consumer for the end of what it may read.
+  if (timestamp === latestTimestamp) return { offset: replicaId < 0 ? led.highWatermark : led.log.endOffset };
+  if (timestamp === earliestTimestamp) return { offset: led.log.startOffset };
+  // By time, as far as headers tell: the first batch that reaches it. Records within a batch are the reader's to skip.
+  const batch = led.log.batches.find((each) => each.maxTimestampMs >= timestamp && each.lastOffset < led.highWatermark);
+  if (batch === undefined) return { offset: -1 };
+  return { offset: Math.max(batch.baseOffset, led.log.startOffset), timestamp: batch.maxTimestampMs };
+}

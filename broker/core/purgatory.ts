@@ -1,0 +1,115 @@
+/**
+ * The purgatory: requests that wait for something to happen to a partition, or for their time to run out.
+ *
+ * Two kinds wait. A produce with acks=all waits until the high watermark has passed its records; a fetch, of a consumer
+ * or of a follower, waits until there is something to read. What completes them is decided where they were handled; here
+ * they are only kept as data, found again by the partitions they wait for, and given up.
+ *
+ * Invariant: a waiting request is in `byPartition` under each of its partitions, and nowhere once it is taken out.
+ * Connections deliver one request at a time, so their number bounds the purgatory; `capacity` is the second lock.
+ */
+import type { RequestBody } from '../protocol/index.ts';
+import type { Partition } from './partition.ts';
+import type { Turn } from './state.ts';
+import type { Origin } from './step.ts';
+
+/** More than any broker of ours has connections. */
+const capacity = 10_000;
+
+interface WaitingRequest {
+  readonly origin: Origin;
+  readonly version: number;
+  readonly deadlineNs: number;
+  readonly partitions: ReadonlySet<Partition>;
+}
+
+/** A produce with acks=all, appended here and not yet everywhere. */
+export interface WaitingProduce extends WaitingRequest {
+  readonly kind: 'produce';
+  readonly outcomes: readonly ProduceOutcome[];
+}
+
+/** What became of one partition of a produce request. */
+export interface ProduceOutcome {
+  readonly topic: string;
+  readonly index: number;
+  /** Null while it waits for the ISR. */
+  errorCode: number | null;
+  /** Where it was appended, if it was. */
+  readonly appended: { readonly partition: Partition; readonly base: number; readonly last: number } | null;
+}
+
+export interface WaitingFetch extends WaitingRequest {
+  readonly kind: 'fetch';
+  readonly body: RequestBody<'Fetch'>;
+}
+
+export type Waiting = WaitingProduce | WaitingFetch;
+
+/** Answers a request if it can be answered now; when it `expired`, it must be. Returns whether it was. */
+export type TryComplete = (turn: Turn, request: Waiting, expired: boolean) => boolean;
+
+export interface Purgatory {
+  readonly waiting: Set<Waiting>;
+  readonly byPartition: Map<Partition, Set<Waiting>>;
+}
+
+export function createPurgatory(): Purgatory {
+  return { waiting: new Set(), byPartition: new Map() };
+}
+
+export function isFull(purgatory: Purgatory): boolean {
+  return purgatory.waiting.size >= capacity;
+}
+
+export function park(purgatory: Purgatory, request: Waiting): void {
+  purgatory.waiting.add(request);
+  for (const partition of request.partitions) {
+    const waiting = purgatory.byPartition.get(partition) ?? new Set<Waiting>();
+    purgatory.byPartition.set(partition, waiting.add(request));
+  }
+}
+
+/** Looks again at what waits for the partitions that this turn touched. To be called when the event is dealt with. */
+export function completeTouched(turn: Turn, tryComplete: TryComplete): void {
+  const { purgatory } = turn.state;
+  const candidates = new Set<Waiting>();
+  for (const partition of turn.touched) {
+    for (const request of purgatory.byPartition.get(partition) ?? []) candidates.add(request);
+  }
+  for (const request of candidates) {
+    if (tryComplete(turn, request, false)) remove(purgatory, request);
+  }
+}
+
+/** Answers what has waited long enough. */
+export function expireWaiting(turn: Turn, tryComplete: TryComplete): void {
+  const { purgatory } = turn.state;
+  for (const request of purgatory.waiting) {
+    if (request.deadlineNs > turn.nowNs) continue;
+    remove(purgatory, request);
+    tryComplete(turn, request, true);
+  }
+}
+
+/** Forgets what a connection waited for: nobody is left to be answered. */
+export function dropConnection(purgatory: Purgatory, connection: number): void {
+  for (const request of purgatory.waiting) {
+    if (request.origin.connection === connection) remove(purgatory, request);
+  }
+}
+
+export function nextWaitingDeadlineNs(purgatory: Purgatory): number {
+  let next = Infinity;
+  for (const { deadlineNs } of purgatory.waiting) next = Math.min(next, deadlineNs);
+  return next;
+}
+
+function remove(purgatory: Purgatory, request: Waiting): void {
+  purgatory.waiting.delete(request);
+  for (const partition of request.partitions) {
+    const waiting = purgatory.byPartition.get(partition);
+    waiting?.delete(request);
+    if (waiting?.size === 0) purgatory.byPartition.delete(partition);
+  }
+}

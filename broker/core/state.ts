@@ -1,0 +1,84 @@
+/**
+ * The state of one broker, and the turn: what one step works with.
+ *
+ * The state is mutable and owned by `step`; nothing outside of this folder may change it. A turn carries what every rule
+ * needs (the time, the message that caused all this) and collects what comes of it: effects in order, and the partitions
+ * that were touched, so that the requests which wait for them are looked at again when the event has been dealt with.
+ *
+ * Invariant: a rule that changes a partition's log, high watermark, ISR or role adds it to `touched`.
+ */
+import type { Build } from './builds.ts';
+import type { ControllerLink } from './controller-link.ts';
+import type { Defects } from './defects.ts';
+import type { Fetcher } from './fetcher.ts';
+import type { Metadata } from './metadata.ts';
+import type { Partition } from './partition.ts';
+import type { Purgatory } from './purgatory.ts';
+import type { BrokerConfig } from './settings.ts';
+import type { Effect, NodeId, Origin, Peer, SendEffect } from './step.ts';
+import type { TraceEvent } from './trace.ts';
+
+export const nsPerMs = 1_000_000;
+/** Pause before something that failed is tried again (`replica.fetch.backoff.ms`). */
+export const retryBackoffNs = 100 * nsPerMs;
+
+export interface BrokerState {
+  readonly config: BrokerConfig;
+  readonly build: Build;
+  readonly defects: Defects;
+  /** `broker-<node>.<boot>`. */
+  readonly clientId: string;
+  nextCorrelationId: number;
+  /** The replicas that this broker holds, by key. */
+  readonly partitions: Map<string, Partition>;
+  readonly metadata: Metadata;
+  /** One for each leader that is followed. */
+  readonly fetchers: Map<NodeId, Fetcher>;
+  readonly controller: ControllerLink;
+  readonly purgatory: Purgatory;
+  nextLagCheckNs: number;
+  nextCheckpointNs: number;
+  /** The high watermarks as they were written last. */
+  checkpointed: Readonly<Record<string, number>>;
+  lifecycle: 'running' | 'stopping' | 'stopped';
+  /** While stopping: when to end even if the controller never agrees. */
+  stopDeadlineNs: number;
+}
+
+export interface Turn {
+  readonly state: BrokerState;
+  readonly nowNs: number;
+  /** Name of the message that caused this turn, `<client id>#<correlation id>`; none at a deadline. */
+  readonly msg: string | undefined;
+  readonly effects: Effect[];
+  readonly touched: Set<Partition>;
+}
+
+/** The name of the message that came from `origin`. */
+export function messageOf(origin: Origin): string {
+  return `${origin.clientId}#${origin.correlationId}`;
+}
+
+/** The name of the message that this broker sent with that correlation id. */
+export function ownMessage(state: BrokerState, correlationId: number): string {
+  return `${state.clientId}#${correlationId}`;
+}
+
+/** Says what is about to be done, naming the message behind it. */
+export function trace(turn: Turn, line: TraceEvent): void {
+  const named = turn.msg === undefined || 'msg' in line ? line : Object.assign({}, line, { msg: turn.msg });
+  turn.effects.push({ type: 'trace', line: named });
+}
+
+/** Sends a request under a new correlation id, and returns the id. */
+export function send(
+  turn: Turn,
+  request: DistributiveOmit<SendEffect, 'type' | 'correlationId' | 'peer'>,
+  peer: Peer,
+): number {
+  const correlationId = turn.state.nextCorrelationId++;
+  turn.effects.push({ type: 'send', peer, correlationId, ...request } as SendEffect);
+  return correlationId;
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
