@@ -17,7 +17,15 @@
 import { ErrorCode, encodeBatch, errorName, isMetadataStale, parseRecordSet } from '../../broker/protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Key, MicroOp } from '../../checker/history.ts';
-import { addressOf, anyoneToAsk, createClusterView, isStale, learn, metadataRequest, nextToAsk } from './cluster-view.ts';
+import {
+  addressOf,
+  anyoneToAsk,
+  createClusterView,
+  isStale,
+  learn,
+  metadataRequest,
+  nextToAsk,
+} from './cluster-view.ts';
 import type { FetchReading } from './consumer.ts';
 import {
   assign,
@@ -192,7 +200,8 @@ function poll(turn: Turn, current: Current): void {
     return;
   }
   const ready = fetchable(consumer, keys);
-  if (ready.length > 0) request(turn, current, node, 'Fetch', fetchRequest(consumer, ready, config), current.deadlineNs);
+  if (ready.length > 0)
+    request(turn, current, node, 'Fetch', fetchRequest(consumer, ready, config), current.deadlineNs);
   else refuse(turn, current, firstOf(current.errors) ?? 'malformed', { node, errors: current.errors });
 }
 
@@ -351,8 +360,7 @@ function giveUp(turn: Turn, current: Current, pending: Pending, error: LocalErro
   }
   const attempted = pending.written && pending.api !== 'ListOffsets';
   const { operation } = current;
-  const type =
-    operation.f === 'send' ? sendVerdict(error, config.acks, attempted) : pollVerdict(error, attempted);
+  const type = operation.f === 'send' ? sendVerdict(error, config.acks, attempted) : pollVerdict(error, attempted);
   complete(turn, current, { type, ...invocation(operation, config.acks), error });
 }
 

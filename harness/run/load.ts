@@ -68,18 +68,18 @@ export function startLoad(options: LoadOptions): Load {
   const threads = Array.from({ length: config.concurrency }, (_, process) =>
     startThread(shared, process, workloadOf, false),
   );
-  let lastProcesses: number[] = [];
+  let reading: readonly Thread[] = [];
 
-  const stopAll = async (): Promise<void> => {
-    lastProcesses = await Promise.all(threads.map((thread) => thread.stop()));
+  const stop = async (): Promise<void> => {
+    await Promise.all([...threads, ...reading].map((thread) => thread.stop()));
     shared.check();
   };
 
   return {
     admin: createAdmin(options.addresses, config.clientTimeoutMs),
-    stop: stopAll,
+    stop,
     async finalRead(ends, deadlineMs) {
-      await stopAll();
+      await stop();
       const readers: FinalReadState[] = [];
       const readerOf = (): Source => {
         const state = createFinalRead(ends);
@@ -89,9 +89,8 @@ export function startLoad(options: LoadOptions): Load {
           observe: (completion, positions, nowNs) => observeFinalRead(state, completion, positions, nowNs),
         };
       };
-      const reading = lastProcesses
-        .slice(0, finalReaders)
-        .map((process) => startThread(shared, nextProcess(process, config.concurrency), readerOf, true));
+      const last = await Promise.all(threads.slice(0, finalReaders).map((thread) => thread.done));
+      reading = last.map((process) => startThread(shared, nextProcess(process, config.concurrency), readerOf, true));
       const timer = setTimeout(() => {
         for (const thread of reading) void thread.stop();
       }, deadlineMs);

@@ -125,7 +125,10 @@ export function produced(partition: number, errorCode: number, baseOffset: numbe
   return { responses: [{ name: 'tide', partitionResponses: [answer] }], throttleTimeMs: 0 };
 }
 
-export function offsets(at: Readonly<Record<number, number>>, errors: Readonly<Record<number, number>> = {}): ResponseBody<'ListOffsets'> {
+export function offsets(
+  at: Readonly<Record<number, number>>,
+  errors: Readonly<Record<number, number>> = {},
+): ResponseBody<'ListOffsets'> {
   const partitions = Object.keys({ ...at, ...errors }).map((text) => {
     const partitionIndex = Number(text);
     const errorCode = errors[partitionIndex] ?? 0;

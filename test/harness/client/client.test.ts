@@ -161,9 +161,7 @@ describe('an attempt without an answer', () => {
     expect(client.tell({ type: 'deadline' })).toEqual([]);
     expect(client.tell({ type: 'closed', node: 1 })).toEqual([]);
     const body = produced(1, 0, 5);
-    expect(
-      client.tell({ type: 'response', node: 2, correlationId: 99, api: 'Produce', version: 7, body }),
-    ).toEqual([]);
+    expect(client.tell({ type: 'response', node: 2, correlationId: 99, api: 'Produce', version: 7, body })).toEqual([]);
     expect(client.completions()).toEqual([]);
   });
 
@@ -172,9 +170,7 @@ describe('an attempt without an answer', () => {
     client.sent();
     client.wait();
     const body = produced(1, 0, 5);
-    expect(
-      client.tell({ type: 'response', node: 2, correlationId: 1, api: 'Produce', version: 7, body }),
-    ).toEqual([]);
+    expect(client.tell({ type: 'response', node: 2, correlationId: 1, api: 'Produce', version: 7, body })).toEqual([]);
     expect(client.completions()).toHaveLength(1);
   });
 });

@@ -63,7 +63,18 @@ describe('a poll', () => {
     expect(client.lastCompletion()).toEqual({
       type: 'ok',
       f: 'poll',
-      value: [['poll', { 'tide-0': [[0, 5], [1, 6]], 'tide-1': [[0, 9]] }]],
+      value: [
+        [
+          'poll',
+          {
+            'tide-0': [
+              [0, 5],
+              [1, 6],
+            ],
+            'tide-1': [[0, 9]],
+          },
+        ],
+      ],
       node: 1,
       msg: 'client-0#1',
     });

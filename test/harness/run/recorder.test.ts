@@ -37,10 +37,11 @@ describe('the recorder', () => {
     recorder.invoke(1, { f: 'assign', keys: ['tide-0'], seek: 'earliest' }, 'all', true);
     recorder.nemesis('pause', { fault: 'f1', phase: 'start', roles: { one: 'leader' }, nodes: { one: 2 } });
     const written = lines();
-    expect(written.map(({ time: _, ...line }) => line)).toEqual([
-      { index: 0, process: 0, type: 'invoke', f: 'send', value: [['send', 'tide-0', 1]], acks: 'all' },
+    expect(written.map((line) => ({ ...line, time: 0 }))).toEqual([
+      { index: 0, time: 0, process: 0, type: 'invoke', f: 'send', value: [['send', 'tide-0', 1]], acks: 'all' },
       {
         index: 1,
+        time: 0,
         process: 0,
         type: 'ok',
         f: 'send',
@@ -49,9 +50,10 @@ describe('the recorder', () => {
         node: 2,
         msg: 'client-0#1',
       },
-      { index: 2, process: 1, type: 'invoke', f: 'assign', value: ['tide-0'], seek: 'earliest', final: true },
+      { index: 2, time: 0, process: 1, type: 'invoke', f: 'assign', value: ['tide-0'], seek: 'earliest', final: true },
       {
         index: 3,
+        time: 0,
         process: 'nemesis',
         type: 'info',
         f: 'pause',

@@ -38,7 +38,9 @@ describe('the send-and-poll workload', () => {
     const values = new Map<string, number>();
     const sent = [0, 1, 2].flatMap((process) => planned(process, 1_000, values)).map((each) => each.operation);
     for (const key of keys) {
-      const ofKey = sent.flatMap((operation) => (operation.f === 'send' && operation.key === key ? [operation.value] : []));
+      const ofKey = sent.flatMap((operation) =>
+        operation.f === 'send' && operation.key === key ? [operation.value] : [],
+      );
       expect(ofKey.length).toBeGreaterThan(150);
       expect(ofKey).toEqual(ofKey.map((_, index) => index + 1));
     }
