@@ -206,7 +206,7 @@ function record(run: FaultRun, phase: 'start' | 'end'): ConductorEffect {
   if (phase === 'start') return { type: 'record', f: fault.kind, value: base };
   const effective = program?.isProven(evidence, run.gaveUp) ?? false;
   const steps = outcomes.map((outcome) => ({ ...outcome }));
-  return { type: 'record', f: fault.kind, value: { ...base, effective, evidence, steps } };
+  return { type: 'record', f: fault.kind, value: { ...base, effective, evidence: [...evidence], steps } };
 }
 
 function nodesOnRecord(groups: Readonly<Record<string, readonly Cut['from'][]>>): FaultRecord['nodes'] {

@@ -118,7 +118,10 @@ export function reconcile(hands: Hands, nowNs: number): Act[] {
   for (const [node, process] of hands.processes) {
     if (isBusy(hands, node)) continue;
     const verb = verbBetween(process.state, wantedState(process));
-    if (verb === null) continue;
+    if (verb === null) {
+      process.letGo.clear();
+      continue;
+    }
     const faults = verb === 'pause' || verb === 'kill' ? holdersOf(process, verb) : [...process.letGo];
     acts.push(give(hands, { port: 'process', verb, node }, faults, nowNs));
   }
