@@ -10,36 +10,31 @@ import type { AgentEvent, Command, Reply } from './agent/messages.ts';
 import { heartbeatIntervalMs, heartbeatTimeoutMs } from './agent/messages.ts';
 import { FrameSplitter, LineSplitter } from './attach.ts';
 
-/** A command without its id. */
-type Request = Extract<Command, { id: number }> extends infer C ? (C extends unknown ? Omit<C, 'id'> : never) : never;
-type Answer<R extends Request> = Exclude<
-  R['do'] extends 'drop' ? Extract<Reply, { dropped: unknown }> : Extract<Reply, { probes: unknown }>,
-  never
->;
+type DropRequest = Omit<Extract<Command, { do: 'drop' }>, 'id'>;
+type ProbeRequest = Omit<Extract<Command, { do: 'probe' }>, 'id'>;
+type Dropped = Extract<Reply, { dropped: unknown }>;
+type Probed = Extract<Reply, { probes: unknown }>;
 
 export interface Agent {
+  /** Starts its container, and waits until the agent says that it is ready. */
+  start(): Promise<void>;
   /** Rejects when the agent fails, is gone, or does not answer in time. */
-  ask<R extends Request>(request: R, timeoutMs?: number): Promise<Answer<R>>;
+  ask(request: DropRequest, timeoutMs?: number): Promise<Dropped>;
+  ask(request: ProbeRequest, timeoutMs?: number): Promise<Probed>;
   /** True once, after the agent has healed without being asked. */
   tookOver(): boolean;
   close(): void;
 }
 
 const replyTimeoutMs = 10_000;
+/** Under this id the agent's first word is awaited. */
+const readyId = 0;
+const complaintMax = 2_000;
 
-/** Attaches to a created container, starts it and waits until the agent says that it is ready. */
-export async function startAgent(container: Container, name: string): Promise<Agent> {
-  const stream = (await container.attach({
-    stream: true,
-    stdin: true,
-    stdout: true,
-    stderr: true,
-    hijack: true,
-  })) as unknown as Duplex;
-  const link = new AgentLink(stream, name);
-  await container.start();
-  await link.ready;
-  return link;
+/** Opens the stream to a created container that is yet to be started. */
+export async function attachAgent(container: Container, name: string): Promise<Agent> {
+  const options = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
+  return new AgentLink(container, (await container.attach(options)) as unknown as Duplex, name);
 }
 
 interface Waiting {
@@ -48,49 +43,43 @@ interface Waiting {
 }
 
 class AgentLink implements Agent {
-  readonly ready: Promise<void>;
+  readonly #container: Container;
   readonly #stream: Duplex;
   readonly #name: string;
   readonly #waiting = new Map<number, Waiting>();
   readonly #beat: NodeJS.Timeout;
-  #ids = 0;
+  #ids = readyId;
   #complaint = '';
   #healed = false;
 
-  constructor(stream: Duplex, name: string) {
+  constructor(container: Container, stream: Duplex, name: string) {
+    this.#container = container;
     this.#stream = stream;
     this.#name = name;
-    const started = Promise.withResolvers<Reply>();
-    this.#waiting.set(0, started);
-    this.ready = withDeadline(started.promise, heartbeatTimeoutMs, `the agent of ${name} did not start`).then(() => {});
-    // Nobody may be waiting any more when a failing start is told.
-    this.ready.catch(() => {});
     const lines = new LineSplitter((line) => this.#hear(line));
     const frames = new FrameSplitter((output, bytes) => {
       if (output === 'stdout') lines.push(bytes);
-      else this.#complaint = (this.#complaint + bytes.toString('utf8')).slice(-2_000);
+      else this.#complaint = (this.#complaint + bytes.toString('utf8')).slice(-complaintMax);
     });
     stream.on('data', (chunk: Buffer) => frames.push(chunk));
-    stream.on('error', () => this.#gone());
-    stream.on('close', () => this.#gone());
-    stream.on('end', () => this.#gone());
+    for (const end of ['error', 'close', 'end']) stream.on(end, () => this.#gone());
     this.#beat = setInterval(() => this.#write({ do: 'beat' }), heartbeatIntervalMs);
     this.#beat.unref();
   }
 
-  async ask<R extends Request>(request: R, timeoutMs = replyTimeoutMs): Promise<Answer<R>> {
+  async start(): Promise<void> {
+    const ready = this.#reply(readyId, heartbeatTimeoutMs, 'did not start');
+    await Promise.all([ready, this.#container.start()]);
+  }
+
+  ask(request: DropRequest, timeoutMs?: number): Promise<Dropped>;
+  ask(request: ProbeRequest, timeoutMs?: number): Promise<Probed>;
+  async ask(request: DropRequest | ProbeRequest, timeoutMs = replyTimeoutMs): Promise<Reply> {
     const id = ++this.#ids;
-    const waiting = Promise.withResolvers<Reply>();
-    this.#waiting.set(id, waiting);
+    const reply = this.#reply(id, timeoutMs, `did not answer \`${request.do}\``);
     if (this.#stream.destroyed) this.#gone();
-    else this.#write({ ...request, id } as Command);
-    const reply = await withDeadline(
-      waiting.promise,
-      timeoutMs,
-      `the agent of ${this.#name} did not answer \`${request.do}\` within ${timeoutMs} ms`,
-    ).finally(() => this.#waiting.delete(id));
-    if ('error' in reply) throw new Error(`the agent of ${this.#name} failed: ${reply.error}`);
-    return reply as Answer<R>;
+    else this.#write({ ...request, id });
+    return reply;
   }
 
   tookOver(): boolean {
@@ -104,19 +93,30 @@ class AgentLink implements Agent {
     this.#stream.destroy();
   }
 
+  async #reply(id: number, timeoutMs: number, failure: string): Promise<Reply> {
+    const waiting = Promise.withResolvers<Reply>();
+    this.#waiting.set(id, waiting);
+    const late = new Error(`the agent of ${this.#name} ${failure} within ${timeoutMs} ms`);
+    const timer = setTimeout(() => waiting.reject(late), timeoutMs);
+    try {
+      const reply = await waiting.promise;
+      if ('error' in reply) throw new Error(`the agent of ${this.#name} failed: ${reply.error}`);
+      return reply;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(id);
+    }
+  }
+
   #write(command: Command): void {
     if (!this.#stream.destroyed) this.#stream.write(`${JSON.stringify(command)}\n`);
   }
 
   #hear(line: string): void {
     const message = JSON.parse(line) as Reply | AgentEvent;
-    if ('id' in message) {
-      this.#waiting.get(message.id)?.resolve(message);
-    } else if (message.event === 'ready') {
-      this.#waiting.get(0)?.resolve({ id: 0, dropped: {} });
-    } else {
-      this.#healed = true;
-    }
+    if ('id' in message) this.#waiting.get(message.id)?.resolve(message);
+    else if (message.event === 'ready') this.#waiting.get(readyId)?.resolve({ id: readyId, dropped: {} });
+    else this.#healed = true;
   }
 
   #gone(): void {
@@ -126,12 +126,4 @@ class AgentLink implements Agent {
     for (const waiting of this.#waiting.values()) waiting.reject(error);
     this.#waiting.clear();
   }
-}
-
-function withDeadline<T>(promise: Promise<T>, timeoutMs: number, message: string): Promise<T> {
-  let timer: NodeJS.Timeout;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), timeoutMs);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

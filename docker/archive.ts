@@ -61,7 +61,10 @@ export async function unpack(archive: NodeJS.ReadableStream, target: string): Pr
 async function writeEntries(entries: ReturnType<typeof extract>, target: string): Promise<void> {
   for await (const entry of entries) {
     const { name, type } = entry.header;
-    const parts = name.split('/').filter((part) => part !== '' && part !== '.').slice(1);
+    const parts = name
+      .split('/')
+      .filter((part) => part !== '' && part !== '.')
+      .slice(1);
     if (parts.includes('..')) throw new Error(`an archive of the engine holds a file outside of it: ${name}`);
     const path = join(target, ...parts);
     if (type === 'file') {

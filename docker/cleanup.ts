@@ -32,7 +32,9 @@ export interface GarbageOptions {
 /** Removes the objects of runs whose owner is dead, and names them. Runs that live, or may live, are not touched. */
 export async function collectGarbage(options: GarbageOptions = {}): Promise<{ removed: string[] }> {
   const engine = options.engine ?? (await connectEngine());
-  const dead = (await findObjects(engine)).filter((object) => object.owner !== null && ownerState(object.owner) === 'dead');
+  const dead = (await findObjects(engine)).filter(
+    (object) => object.owner !== null && ownerState(object.owner) === 'dead',
+  );
   await removeAll(engine, dead);
   const left = new Set((await findObjects(engine)).map((object) => object.id));
   const removed = dead.filter((object) => !left.has(object.id)).map(describe);

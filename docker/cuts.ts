@@ -32,6 +32,8 @@ export function dropsOf(
     if (list === undefined) throw new Error(`a cut names a node that is not deployed: ${cutName(cut)}`);
     if (!list.some((other) => other.name === drop.name)) list.push(drop);
   }
+  // In one order, whatever order they were wished in: an unchanged wish is to be seen as one.
+  for (const list of drops.values()) list.sort((one, other) => (one.name < other.name ? -1 : 1));
   return drops;
 }
 

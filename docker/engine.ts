@@ -38,7 +38,10 @@ export async function probeEngine(options: ProbeOptions = {}): Promise<EnginePro
     const engine = await connectEngine(options.dockerHost);
     const version = await answer(engine, timeoutMs);
     if ((options.find ?? findTool)('nft') === null) {
-      throw new Problem('no-nft', 'no `nft` on this machine, which pods need to be cut off from each other (package nftables)');
+      throw new Problem(
+        'no-nft',
+        'no `nft` on this machine, which pods need to be cut off from each other (package nftables)',
+      );
     }
     if (await runsInside(engine)) {
       throw new Problem('inside-container', 'this process itself runs inside of a container of the Docker engine');
@@ -78,7 +81,7 @@ function touchSocket(path: string, timeoutMs: number): Promise<void> {
 }
 
 function socketProblem(path: string, error: NodeJS.ErrnoException): Problem {
-  switch (error.code) {
+  switch (error.code ?? '') {
     case 'ENOENT':
     case 'ENOTDIR':
       return new Problem('no-socket', `no Docker engine here: there is no socket ${path}`);
@@ -131,7 +134,8 @@ async function reachable(engine: Engine): Promise<void> {
   try {
     await bind(network.gateway);
   } catch {
-    const line = 'addresses of containers cannot be reached from here (the engine lives in another network: a virtual machine, a rootless engine, another host)';
+    const line =
+      'addresses of containers cannot be reached from here (the engine lives in another network: a virtual machine, a rootless engine, another host)';
     throw new Problem('unreachable', line);
   } finally {
     await engine.docker.getNetwork(network.id).remove();

@@ -11,6 +11,7 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir, realpath } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { WarmUp } from './agent/warm-up.ts';
 import type { ArchiveDirectory, ArchiveFile } from './archive.ts';
 import { archiveOf } from './archive.ts';
 import type { Engine } from './client.ts';
@@ -24,7 +25,12 @@ export const inside = {
   nft: '/bin/nft',
   program: '/tidemark',
   data: '/data',
+  /** Where Node keeps compiled code. */
+  cache: '/tidemark/node_modules/.cache/compile',
 } as const;
+
+/** Below {@link inside.program}. */
+export const agentProgram = 'docker/agent/main.ts';
 
 /** The user that brokers run as: nobody that the host knows. */
 export const brokerUser = 65_532;
@@ -55,7 +61,7 @@ export async function ensureImage(
   if (await isPresent(engine, image)) return { name: image };
   progress('building the image');
   if (!(await isPresent(engine, nodeImage))) await importLayer(engine, nodeImage, lower);
-  await commitLayer(engine, nodeImage, image, upper, [...new Set(lower.files.map((file) => dirname(file.path)))]);
+  await commitLayer(engine, nodeImage, image, upper, environment(lower), warmUps(programs));
   return { name: image };
 }
 
@@ -81,11 +87,25 @@ async function readNodeLayer(): Promise<Layer> {
     [inside.nft, nft],
     ...[...libraries].toSorted().map((path): [string, string] => [path, path]),
   ];
-  const files = sources.map(async ([path, source]) => ({ path, mode: 0o755, content: await readFile(await realpath(source)) }));
+  const files = sources.map(async ([path, source]) => ({
+    path,
+    mode: 0o755,
+    content: await readFile(await realpath(source)),
+  }));
   return layer(await Promise.all(files), [
     { path: inside.data, mode: 0o750, owner: brokerUser },
     { path: '/tmp', mode: 0o1777, owner: 0 },
   ]);
+}
+
+function environment(lower: Layer): string[] {
+  const folders = new Set(lower.files.map((file) => dirname(file.path)));
+  return [`LD_LIBRARY_PATH=${[...folders].join(':')}`, `NODE_COMPILE_CACHE=${inside.cache}`];
+}
+
+function warmUps(programs: readonly string[]): WarmUp[] {
+  const nodes = [...new Set(programs)].map((program) => ({ program, user: brokerUser }));
+  return [...nodes, { program: agentProgram, user: 0 }];
 }
 
 async function programLayer(programs: readonly string[]): Promise<Layer> {
@@ -95,16 +115,25 @@ async function programLayer(programs: readonly string[]): Promise<Layer> {
   }
   for (const program of programs) wanted.set(program, join(project, program));
   for (const [path, source] of await packageFiles('pino')) wanted.set(path, source);
-  const files = [...wanted].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(async ([path, source]) => ({
-    path: join(inside.program, path),
+  const files = [...wanted]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(async ([path, source]) => ({
+      path: join(inside.program, path),
+      mode: 0o644,
+      content: await readFile(source),
+    }));
+  const manifest = {
+    path: join(inside.program, 'package.json'),
     mode: 0o644,
-    content: await readFile(source),
-  }));
-  const manifest = { path: join(inside.program, 'package.json'), mode: 0o644, content: Buffer.from('{"type":"module"}\n') };
-  return layer([...(await Promise.all(files)), manifest], []);
+    content: Buffer.from('{"type":"module"}\n'),
+  };
+  return layer([...(await Promise.all(files)), manifest], [{ path: inside.cache, mode: 0o1777, owner: 0 }]);
 }
 
-async function layer(files: readonly (ArchiveFile & { content: Uint8Array })[], directories: readonly ArchiveDirectory[]): Promise<Layer> {
+async function layer(
+  files: readonly (ArchiveFile & { content: Uint8Array })[],
+  directories: readonly ArchiveDirectory[],
+): Promise<Layer> {
   const digests = files.map(async (file) => {
     // WebCrypto hashes on another thread, so that a hundred megabytes do not hold up the engine's answers.
     const digest = await crypto.subtle.digest('SHA-256', file.content as Uint8Array<ArrayBuffer>);
@@ -185,30 +214,38 @@ async function importLayer(engine: Engine, image: string, content: Layer): Promi
   if (error !== undefined) throw new Error(`the engine did not take the image: ${error}`);
 }
 
-/** A container of the lower image, the files put into it, its state kept as an image: no builder is needed. */
+/**
+ * A container of the lower image, the files put into it, its programs run once, its state kept as an image: so no
+ * builder is needed.
+ */
 async function commitLayer(
   engine: Engine,
   from: string,
   image: string,
   content: Layer,
-  libraryFolders: readonly string[],
+  env: readonly string[],
+  warmUp: readonly WarmUp[],
 ): Promise<void> {
   const [repo, tag] = image.split(':');
-  const labels = runLabels(`image-${tag}-${process.pid}`);
   const container = await engine.docker.createContainer({
     Image: from,
-    Cmd: [inside.node],
-    Labels: labels,
+    Cmd: [inside.node, 'docker/agent/warm-up.ts', JSON.stringify(warmUp)],
+    Env: [...env],
+    WorkingDir: inside.program,
+    Labels: runLabels(`image-${tag}-${process.pid}`),
     NetworkDisabled: true,
+    HostConfig: { LogConfig: { Type: 'none', Config: {} } },
   });
   try {
-    await container.putArchive(archiveOf(content.files), { path: '/' });
+    await container.putArchive(archiveOf(content.files, content.directories), { path: '/' });
+    await container.start();
+    await container.wait();
     await container.commit({
       _query: { container: container.id, repo, tag, pause: false },
       // The whole configuration of the image: without it the engine would take over the container's, labels and all.
       _body: {
         Cmd: [inside.node],
-        Env: [`LD_LIBRARY_PATH=${libraryFolders.join(':')}`],
+        Env: env,
         WorkingDir: inside.program,
         Labels: { [imageLabel]: 'program' },
       },

@@ -180,7 +180,9 @@ export class NodeProcess {
 
   async #reportExit(): Promise<void> {
     try {
-      const { StatusCode: code } = (await this.#container.wait({ abortSignal: AbortSignal.timeout(drainTimeoutMs) })) as {
+      const { StatusCode: code } = (await this.#container.wait({
+        abortSignal: AbortSignal.timeout(drainTimeoutMs),
+      })) as {
         StatusCode: number;
       };
       const { OOMKilled: outOfMemory } = await this.#state();

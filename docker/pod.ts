@@ -9,10 +9,10 @@
 import type { Container, ContainerCreateOptions, HostConfig } from 'dockerode';
 import type { NodeName } from '../nemesis/ports.ts';
 import type { Agent } from './agent.ts';
-import { startAgent } from './agent.ts';
+import { attachAgent } from './agent.ts';
 import type { Engine } from './client.ts';
 import type { Image } from './images.ts';
-import { brokerUser, inside } from './images.ts';
+import { agentProgram, brokerUser, inside } from './images.ts';
 import { label } from './labels.ts';
 import type { RunNetwork } from './network.ts';
 
@@ -30,9 +30,10 @@ export interface PodPlan {
 export interface Pod {
   readonly node: NodeName;
   readonly address: string;
+  readonly holder: Container;
   readonly agent: Agent;
-  /** Created, not started. */
-  readonly container: Container;
+  /** The container of the broker or the controller. */
+  readonly process: Container;
 }
 
 const megabyte = 1 << 20;
@@ -41,6 +42,7 @@ const limits = {
   helper: { memory: 192 * megabyte, pids: 32 },
 };
 
+/** Creates the three containers. The holder has to be started first: the others join its network. */
 export async function createPod(engine: Engine, plan: PodPlan): Promise<Pod> {
   const holder = await create(engine, plan, 'holder', {
     Cmd: [inside.node, '--eval', 'setInterval(() => {}, 2 ** 30)'],
@@ -49,30 +51,31 @@ export async function createPod(engine: Engine, plan: PodPlan): Promise<Pod> {
     NetworkingConfig: { EndpointsConfig: { [plan.network.name]: { IPAMConfig: { IPv4Address: plan.address } } } },
   });
   const joined = { NetworkMode: `container:${holder.id}` };
-  const [agent, container] = await Promise.all([
-    createAgent(engine, plan, joined),
+  const [agent, process] = await Promise.all([
+    create(engine, plan, 'agent', {
+      Cmd: [inside.node, agentProgram],
+      OpenStdin: true,
+      StdinOnce: true,
+      AttachStdin: true,
+      HostConfig: { ...bounded(limits.helper), ...joined, CapAdd: ['NET_ADMIN'] },
+    }),
     create(engine, plan, 'node', {
       Cmd: [inside.node, ...plan.command],
       User: `${brokerUser}:${brokerUser}`,
       HostConfig: { ...bounded(limits.node), ...joined, Mounts: [dataVolume(plan)] },
     }),
-    holder.start(),
   ]);
-  return { node: plan.node, address: plan.address, agent: await startAgent(agent, `node ${plan.node}`), container };
+  return {
+    node: plan.node,
+    address: plan.address,
+    holder,
+    process,
+    agent: await attachAgent(agent, `node ${plan.node}`),
+  };
 }
 
 export function volumeName(runId: string, node: NodeName): string {
   return `${objectName(runId, node)}-data`;
-}
-
-function createAgent(engine: Engine, plan: PodPlan, joined: HostConfig): Promise<Container> {
-  return create(engine, plan, 'agent', {
-    Cmd: [inside.node, `${inside.program}/docker/agent/main.ts`],
-    OpenStdin: true,
-    StdinOnce: true,
-    AttachStdin: true,
-    HostConfig: { ...bounded(limits.helper), ...joined, CapAdd: ['NET_ADMIN'] },
-  });
 }
 
 function create(engine: Engine, plan: PodPlan, role: string, options: ContainerCreateOptions): Promise<Container> {

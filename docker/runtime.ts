@@ -12,7 +12,18 @@ import { appendFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import type { Action, Address, Cluster, Cut, DeploySpec, Evidence, LinkProbe, NodeId, NodeName, TraceLine } from '../nemesis/ports.ts';
+import type {
+  Action,
+  Address,
+  Cluster,
+  Cut,
+  DeploySpec,
+  Evidence,
+  LinkProbe,
+  NodeId,
+  NodeName,
+  TraceLine,
+} from '../nemesis/ports.ts';
 import type { ProbeTarget } from './agent/messages.ts';
 import { probe } from './agent/probe.ts';
 import { unpack } from './archive.ts';
@@ -64,7 +75,6 @@ export async function deployDocker(spec: DeploySpec): Promise<Cluster> {
 interface Pods {
   readonly network: RunNetwork;
   readonly pods: readonly Pod[];
-  readonly image: string;
 }
 
 async function createPods(engine: Engine, spec: DeploySpec): Promise<Pods> {
@@ -75,7 +85,10 @@ async function createPods(engine: Engine, spec: DeploySpec): Promise<Pods> {
   const programs = [...commands.values()].map((command) => command[0] ?? '');
   const image = await ensureImage(engine, programs, spec.progress);
   spec.signal.throwIfAborted();
-  await Promise.all([mkdir(join(spec.directory, 'logs'), { recursive: true }), mkdir(join(spec.directory, 'data'), { recursive: true })]);
+  await Promise.all([
+    mkdir(join(spec.directory, 'logs'), { recursive: true }),
+    mkdir(join(spec.directory, 'data'), { recursive: true }),
+  ]);
   // All settle before any failure is handled, so that nothing is created behind the back of the clean-up.
   const made = await Promise.allSettled(
     nodes.map((node) => {
@@ -89,7 +102,7 @@ async function createPods(engine: Engine, spec: DeploySpec): Promise<Pods> {
   if (failed || spec.signal.aborted) for (const pod of pods) pod.agent.close();
   if (failed) throw failed.reason;
   spec.signal.throwIfAborted();
-  return { network, pods, image: image.name };
+  return { network, pods };
 }
 
 function placeOf(node: NodeName, network: RunNetwork): Parameters<DeploySpec['command']>[0] {
@@ -142,13 +155,12 @@ class DockerCluster implements Cluster {
     this.#processes = new Map(pods.map((pod) => [pod.node, this.#processOf(pod)]));
   }
 
-  /** Starts all processes at once, and looks whether their addresses can be reached. */
+  /** Starts all pods at once, and looks whether their addresses can be reached. */
   async start(): Promise<void> {
-    const started = await Promise.allSettled([...this.#processes.values()].map((process) => process.perform('start')));
+    const started = await Promise.allSettled([...this.#pods.values()].map((pod) => this.#startPod(pod)));
     const failed = started.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
     this.#spec.signal.throwIfAborted();
-    await Promise.all([...this.#pods.values()].map((pod) => reach(pod.address, portOf(pod.node))));
   }
 
   subscribe(listener: (line: TraceLine) => void): void {
@@ -176,7 +188,11 @@ class DockerCluster implements Cluster {
   }
 
   async probeLinks(timeoutMs: number): Promise<readonly LinkProbe[]> {
-    const targets = [...this.#pods.values()].map((pod) => ({ name: `${pod.node}`, host: pod.address, port: portOf(pod.node) }));
+    const targets = [...this.#pods.values()].map((pod) => ({
+      name: `${pod.node}`,
+      host: pod.address,
+      port: portOf(pod.node),
+    }));
     const fromPods = [...this.#pods.values()].map((pod) =>
       this.#probeFrom(
         pod,
@@ -202,6 +218,15 @@ class DockerCluster implements Cluster {
   letGo(): void {
     for (const process of this.#processes.values()) process.close();
     for (const pod of this.#pods.values()) pod.agent.close();
+  }
+
+  async #startPod(pod: Pod): Promise<void> {
+    await pod.holder.start();
+    await Promise.all([
+      pod.agent.start(),
+      this.#process(pod.node).perform('start'),
+      reach(pod.address, portOf(pod.node)),
+    ]);
   }
 
   async #close(): Promise<{ residue: readonly string[] }> {
@@ -263,7 +288,7 @@ class DockerCluster implements Cluster {
     for (let attempt = 1; ; attempt++) {
       await rm(target, { recursive: true, force: true });
       try {
-        await unpack(await pod.container.getArchive({ path: inside.data }), target);
+        await unpack(await pod.process.getArchive({ path: inside.data }), target);
         return;
       } catch (error) {
         if (attempt === collectAttempts) {
@@ -275,7 +300,7 @@ class DockerCluster implements Cluster {
 
   #processOf(pod: Pod): NodeProcess {
     const logFile = join(this.#spec.directory, 'logs', `${pod.node}.log`);
-    return new NodeProcess(pod.node, pod.container, {
+    return new NodeProcess(pod.node, pod.process, {
       trace: (line) => this.#hear(line),
       log: (text) => this.#writeLog(logFile, text),
       unexpectedExit: (detail) => {
@@ -306,7 +331,10 @@ class DockerCluster implements Cluster {
   }
 }
 
-function linkProbe(from: Place, result: { name: string; ok: boolean; roundTripMs?: number; error?: string }): LinkProbe {
+function linkProbe(
+  from: Place,
+  result: { name: string; ok: boolean; roundTripMs?: number; error?: string },
+): LinkProbe {
   const { name, ...rest } = result;
   return { from, to: name === 'controller' ? name : Number(name), ...rest };
 }

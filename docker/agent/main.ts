@@ -16,7 +16,8 @@ import { probe } from './probe.ts';
 import type { Drop, Dropped } from './ruleset.ts';
 import { listCounters, parseCounters, replaceTable } from './ruleset.ts';
 
-let hasTable = false;
+/** The drops in force. */
+let inForce: readonly Drop[] = [];
 let lastHeardMs = performance.now();
 /** Changes of the table, one after the other. */
 let changing: Promise<unknown> = Promise.resolve();
@@ -31,7 +32,8 @@ commands.on('close', () => {
   void heal('the harness is gone').then(() => process.exit(0));
 });
 setInterval(() => {
-  if (hasTable && performance.now() - lastHeardMs > heartbeatTimeoutMs) void heal('no heartbeat of the harness');
+  if (inForce.length > 0 && performance.now() - lastHeardMs > heartbeatTimeoutMs)
+    void heal('no heartbeat of the harness');
 }, 1_000);
 say({ event: 'ready' });
 
@@ -46,19 +48,22 @@ async function perform(command: Exclude<Command, { do: 'beat' }>): Promise<Reply
   }
 }
 
+/** A wish for what is in force already leaves the table alone, and its counters counting. */
 function change(drops: readonly Drop[]): Promise<Record<string, Dropped>> {
   return inTurn(async () => {
-    const dropped = hasTable ? parseCounters(await nft(listCounters)) : {};
-    if (hasTable || drops.length > 0) await nft(['-f', '-'], replaceTable(drops));
-    hasTable = drops.length > 0;
+    if (JSON.stringify(drops) === JSON.stringify(inForce)) return {};
+    const dropped = inForce.length > 0 ? parseCounters(await nft(listCounters)) : {};
+    await nft(['-f', '-'], replaceTable(drops));
+    inForce = drops;
     return dropped;
   });
 }
 
 function heal(reason: string): Promise<void> {
   return inTurn(async () => {
+    if (inForce.length === 0) return;
     await nft(['-f', '-'], replaceTable([]));
-    hasTable = false;
+    inForce = [];
     say({ event: 'healed', reason });
   });
 }
