@@ -16,7 +16,7 @@
  */
 import { ErrorCode, encodeBatch, errorName, isMetadataStale, parseRecordSet } from '../../broker/protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
-import type { Key, MicroOp } from '../../checker/history.ts';
+import type { Key } from '../../checker/history.ts';
 import {
   addressOf,
   anyoneToAsk,
@@ -49,8 +49,8 @@ import type {
   Pending,
 } from './contract.ts';
 import type { ClientOperation, Completion } from './operations.ts';
-import { invocation, splitKey } from './operations.ts';
-import type { Acks, LocalError } from './verdicts.ts';
+import { invocation, sendCompletion, splitKey } from './operations.ts';
+import type { LocalError } from './verdicts.ts';
 import { pollVerdict, sendVerdict } from './verdicts.ts';
 
 export function clientId(process: number): string {
@@ -382,20 +382,6 @@ function complete(turn: Turn, current: Current, completion: Completion): void {
         : { node: pending.node, msg: `${clientId(state.config.process)}#${pending.correlationId}` };
   state.current = null;
   turn.effects.push({ type: 'complete', completion: { ...completion, ...attempt } });
-}
-
-/** A send's completion; with `offset` (null: not told) where it went, without it as it was invoked. */
-function sendCompletion(
-  operation: { readonly key: Key; readonly value: string | number },
-  type: Completion['type'],
-  acks: Acks,
-  offset?: number | null,
-): Completion {
-  const { key, value } = operation;
-  // An unknown outcome may tell its offset (a request that timed out after its append); a refused one has none.
-  const told = type === 'ok' || (type === 'info' && typeof offset === 'number');
-  const sent: MicroOp = told ? ['send', key, [offset ?? null, value]] : ['send', key, value];
-  return { type, f: 'send', value: [sent], acks };
 }
 
 /** The keys that an operation needs leaders for. */

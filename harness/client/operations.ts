@@ -45,6 +45,20 @@ export function invocation(
   return { f: 'assign', value: keys, ...(seek === undefined ? {} : { seek }) };
 }
 
+/** A send's completion; with `offset` (null: not told) where it went, without it as it was invoked. */
+export function sendCompletion(
+  operation: { readonly key: Key; readonly value: string | number },
+  type: Completion['type'],
+  acks: Acks,
+  offset?: number | null,
+): Completion {
+  const { key, value } = operation;
+  // An unknown outcome may tell its offset (a request that timed out after its append); a refused one has none.
+  const told = type === 'ok' || (type === 'info' && typeof offset === 'number');
+  const sent: MicroOp = told ? ['send', key, [offset ?? null, value]] : ['send', key, value];
+  return { type, f: 'send', value: [sent], acks };
+}
+
 export interface TopicPartition {
   readonly topic: string;
   readonly partition: number;
