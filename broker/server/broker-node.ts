@@ -1,7 +1,7 @@
 /** A broker: the core of `broker/core/broker.ts` on a data directory. */
 import { createBroker, nextDeadlineNs, step } from '../core/broker.ts';
 import { buildNamed, buildNames } from '../core/builds.ts';
-import { defectNames, isDefect } from '../core/defects.ts';
+import { defects as knownDefects, isDefect } from '../core/defects.ts';
 import { DataDirectory } from '../storage/data-directory.ts';
 import { ConfigError } from './process-config.ts';
 import { runProcess, type Node } from './process.ts';
@@ -20,7 +20,7 @@ function open(config: ProcessConfig, clock: ClockNs): Node {
   }
   const unknown = defects.find((name) => !isDefect(name));
   if (unknown !== undefined) {
-    throw new ConfigError(`there is no defect ${unknown}; choose among ${defectNames.join(', ')}`);
+    throw new ConfigError(`there is no defect ${unknown}; choose among ${Object.keys(knownDefects).join(', ')}`);
   }
   const storage = new DataDirectory(dataDirectory, { node: config.node, clusterId });
   const { boot, recovered } = storage;

@@ -8,8 +8,11 @@ export const limits = {
   queuedFrames: 32,
   /** Bytes to one peer, or one requester, that its socket has not taken yet. */
   unsentBytes: 64 * 1024 * 1024,
-  /** How long a controlled shutdown may take before the node ends without handing over its leaderships. */
-  controlledShutdownMs: 5_000,
+  /**
+   * How many broker sessions a controlled shutdown may take before the node ends without having handed over; the core
+   * gives up after two.
+   */
+  controlledShutdownSessions: 3,
   /** Silence after which the system asks whether the other end is still there. */
   keepAliveMs: 10_000,
 } as const;

@@ -87,22 +87,22 @@ function startNode(config: ProcessConfig, server: Server, open: OpenNode): void 
   });
   driver.start(node.effects);
   answers.listenOn(server);
-  stopOnSignal(driver, logger);
+  stopOnSignal(driver, logger, limits.controlledShutdownSessions * config.settings.brokerSessionTimeoutMs);
   keepCompileCache();
   logger.info({ ...config.listen, build: config.build, directory: config.dataDirectory }, 'listening');
 }
 
 /** A controlled shutdown; one that takes too long becomes a plain, but still clean, end. */
-function stopOnSignal(driver: Driver, logger: Logger): void {
+function stopOnSignal(driver: Driver, logger: Logger, boundMs: number): void {
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;
     stopping = true;
     logger.info(`${signal}: stopping`);
     setTimeout(() => {
-      logger.warn(`not ready to stop after ${limits.controlledShutdownMs} ms: ending without handing over`);
+      logger.warn(`not ready to stop after ${boundMs} ms: ending without handing over`);
       driver.exitNow();
-    }, limits.controlledShutdownMs);
+    }, boundMs);
     driver.deliver({ type: 'stop' });
   };
   process.on('SIGTERM', stop);

@@ -16,9 +16,9 @@
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import type { Effect, RecoveredLog } from '../core/step.ts';
+import type { Effect, OffsetCheckpoint, RecoveredLog } from '../core/step.ts';
 import { stampBatches, type LogRange } from '../protocol/index.ts';
-import { writeEpochs, writeOffsets } from './checkpoints.ts';
+import { readOffsets, writeEpochs, writeOffsets } from './checkpoints.ts';
 import { flushDirectory, onDisk, replaceFile } from './files.ts';
 import type { FlushedLengths } from './flushed.ts';
 import { openIdentity, type Identity } from './identity.ts';
@@ -27,6 +27,12 @@ import { Segment } from './segment.ts';
 import type { Storage, StorageEffect } from './storage.ts';
 
 type EffectOf<Type extends Effect['type']> = Extract<Effect, { readonly type: Type }>;
+
+const offsetCheckpoints: readonly OffsetCheckpoint[] = [
+  'replication-offset-checkpoint',
+  'recovery-point-offset-checkpoint',
+  'log-start-offset-checkpoint',
+];
 
 export class DataDirectory implements Storage {
   readonly boot: number;
@@ -95,12 +101,13 @@ export class DataDirectory implements Storage {
     this.#logs.set(log, { directory, segment: Segment.create(directory, 0) });
   }
 
-  /** Renamed away first, as Kafka does: a half deleted log never looks like a log. */
+  /** Renamed away, as Kafka does, before it is removed: a half deleted log never looks like a log. */
   #deleteLog(log: string): void {
     const { directory, segment } = this.#open(log);
     segment.close();
     this.#logs.delete(log);
     this.#flushed.forget(log);
+    this.#forget(log, offsetCheckpoints);
     const doomed = `${directory}.${randomUUID().replaceAll('-', '')}-delete`;
     onDisk('delete', directory, () => fs.renameSync(directory, doomed));
     flushDirectory(this.#path);
@@ -114,11 +121,21 @@ export class DataDirectory implements Storage {
   #resetLog({ log, offset }: EffectOf<'reset-log'>): void {
     const { directory, segment } = this.#open(log);
     this.#flushed.lower(log, 0);
+    this.#forget(log, ['log-start-offset-checkpoint']);
     segment.close();
     const aside = `${segment.path}.deleted`;
     onDisk('reset', segment.path, () => fs.renameSync(segment.path, aside));
     this.#logs.set(log, { directory, segment: Segment.create(directory, offset) });
     onDisk('delete', aside, () => fs.unlinkSync(aside));
+  }
+
+  /** What the checkpoints say of a log that goes must not be believed of a later one. */
+  #forget(log: string, files: readonly OffsetCheckpoint[]): void {
+    for (const file of files) {
+      const path = join(this.#path, file);
+      const offsets = readOffsets(path, file);
+      if (offsets.delete(log)) writeOffsets(path, Object.fromEntries(offsets));
+    }
   }
 
   #flush(log: string): void {

@@ -202,11 +202,15 @@ describe('the effects', () => {
   test('of a deletion leave nothing of the log', () => {
     const { path, storage } = directoryWithLog();
     storage.perform({ type: 'flush', log });
+    for (const file of ['replication-offset-checkpoint', 'log-start-offset-checkpoint'] as const) {
+      storage.perform({ type: 'offset-checkpoint', file, offsets: { [log]: 4, 'tide-1': 5 } });
+    }
     storage.perform({ type: 'delete-log', log });
     expect(readdirSync(path).filter((name) => name.includes(log))).toEqual([]);
     expect(readFileSync(join(path, 'flushed-lengths'), 'utf8')).toBe('0\n0\n');
+    expect(readFileSync(join(path, 'log-start-offset-checkpoint'), 'utf8')).toBe('0\n1\ntide 1 5\n');
     storage.perform({ type: 'create-log', log });
-    expect(recover(path)).toMatchObject({ batches: [], foundEndOffset: 0 });
+    expect(recover(path)).toMatchObject({ batches: [], foundEndOffset: 0, checkpointedHighWatermark: 0 });
   });
 });
 
