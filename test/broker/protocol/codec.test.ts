@@ -122,6 +122,12 @@ describe('any frame', () => {
     );
   });
 
+  it('that announces elements which cannot fit is refused even if it has as many bytes', () => {
+    // Five names need at least ten bytes.
+    const frame = fromHex('0003 0001 00000001 ffff 00000005 000000000000000000');
+    expect(() => decodeRequest(frame)).toThrow('an array of 5 elements announced, 9 bytes left');
+  });
+
   it('that announces a longer string than it has bytes is refused', () => {
     const frame = fromHex('0003 0001 00000001 ffff 00000001 7fff 61');
     expect(() => decodeRequest(frame)).toThrow('32767 bytes announced, 1 left');

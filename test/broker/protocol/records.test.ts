@@ -86,6 +86,11 @@ describe('a record set', () => {
     const negative = join(one);
     new DataView(negative.buffer).setInt32(8, -20);
     expect(parseRecordSet(negative).flaw).toBe('corrupt');
+    // A size of nothing whose checksum is that of nothing.
+    const nothing = join(one);
+    new DataView(nothing.buffer).setInt32(8, -12);
+    new DataView(nothing.buffer).setUint32(17, 0);
+    expect(parseRecordSet(nothing).flaw).toBe('corrupt');
     const offset = join(one);
     offset[0] = 0xff;
     expect(parseRecordSet(offset).flaw).toBe('corrupt');
