@@ -232,12 +232,13 @@ export class Cluster {
     }
   }
 
-  restart(id: number): void {
+  /** Starts a killed broker again; with `keep`, all but the first so many batches were lost with the power. */
+  restart(id: number, keep = Infinity): void {
     const node = this.node(id);
     const recovered = [...node.state.partitions.values()].map(({ key: log, log: { batches, endOffset } }) => ({
       log,
       logStartOffset: 0,
-      batches,
+      batches: batches.slice(0, keep),
       epochs: node.epochs.get(log) ?? [],
       checkpointedHighWatermark: node.highWatermarks[log] ?? 0,
       flushedOffset: 0,
