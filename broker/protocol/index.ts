@@ -16,14 +16,14 @@ export {
   isSpoken,
   unsupportedApiVersions,
 } from './messages.ts';
-export type { DecodedRequest, DecodedResponse } from './messages.ts';
+export type { DecodedRequest } from './messages.ts';
 export { frame, FrameSplitter, sizePrefix } from './frame.ts';
 export { ProtocolError } from './protocol-error.ts';
-export type { ProtocolErrorReason, RequestHeader } from './protocol-error.ts';
+export type { RequestHeader } from './protocol-error.ts';
 export { ErrorCode, errorName, isMetadataStale, isRetriable } from './errors.ts';
 export type { ErrorName } from './errors.ts';
 export { crc32c } from './crc32c.ts';
 export { parseRecordSet, stampBatches } from './records.ts';
 export type { BatchInfo, LogRange, RecordSet } from './records.ts';
 export { decodeRecords, encodeBatch } from './record-codec.ts';
-export type { Compression, DecodedRecord, NewBatch, NewRecord, RecordHeader } from './record-codec.ts';
+export type { DecodedRecord } from './record-codec.ts';

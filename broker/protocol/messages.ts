@@ -29,7 +29,7 @@ export type DecodedRequest = {
   };
 }[ApiName];
 
-export interface DecodedResponse<A extends ApiName> {
+interface DecodedResponse<A extends ApiName> {
   readonly correlationId: number;
   readonly body: ResponseBody<A>;
 }

@@ -7,7 +7,7 @@
  */
 
 /** Why bytes were refused. */
-export type ProtocolErrorReason =
+type ProtocolErrorReason =
   /** The bytes are not what their header announces. */
   | 'malformed'
   /** A frame is larger than the limit, or records unpack to more than theirs. */

@@ -13,10 +13,10 @@ import { batchLayout, bytesBeforeBatchLengthCounts, parseRecordSet } from './rec
 import type { BatchInfo, RecordSet } from './records.ts';
 import { Writer } from './writer.ts';
 
-export type Compression = 'none' | 'gzip' | 'zstd';
+type Compression = 'none' | 'gzip' | 'zstd';
 
 /** A record to be written. Text is written as UTF-8. */
-export interface NewRecord {
+interface NewRecord {
   readonly key: Uint8Array | string | null;
   readonly value: Uint8Array | string | null;
   /** −1, no timestamp, when not given. */
@@ -24,13 +24,13 @@ export interface NewRecord {
   readonly headers?: readonly RecordHeader[];
 }
 
-export interface RecordHeader {
+interface RecordHeader {
   readonly key: string;
   readonly value: Uint8Array | null;
 }
 
 /** A batch to be written. A producer leaves the offset at 0 and the epoch at −1; the leader stamps both. */
-export interface NewBatch {
+interface NewBatch {
   readonly records: readonly NewRecord[];
   readonly baseOffset?: number;
   readonly leaderEpoch?: number;

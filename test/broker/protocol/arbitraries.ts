@@ -13,8 +13,8 @@ import {
 import type { ApiName, RequestBody, ResponseBody } from '../../../broker/protocol/index.ts';
 import type { FieldShape, Shape } from '../../../broker/protocol/schema.ts';
 
-export const directions = ['request', 'response'] as const;
-export type Direction = (typeof directions)[number];
+const directions = ['request', 'response'] as const;
+type Direction = (typeof directions)[number];
 
 /** One message kind: an API, a version, a direction. */
 export interface Kind {
