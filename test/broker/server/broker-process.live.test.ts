@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { apis, encodeRequest, frame, parseRecordSet, type ApiName } from '../../../broker/protocol/index.ts';
 import { temporaryDirectory } from '../storage/temporary.ts';

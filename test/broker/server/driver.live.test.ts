@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CoreEvent, Effect, Peer, RequestEvent, RespondEffect } from '../../../broker/core/step.ts';
 import { ErrorCode, FrameSplitter, frame, encodeRequest, type RequestBody } from '../../../broker/protocol/index.ts';

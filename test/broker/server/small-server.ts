@@ -18,7 +18,7 @@ export interface SmallServer {
   readonly port: number;
   readonly directory: string;
   readonly driver: Driver;
-  trace(): { readonly seq: number; readonly event: string }[];
+  readonly trace: () => { readonly seq: number; readonly event: string }[];
 }
 
 export async function smallServer(
