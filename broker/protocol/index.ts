@@ -16,7 +16,6 @@ export {
   isSpoken,
   unsupportedApiVersions,
 } from './messages.ts';
-export type { DecodedRequest } from './messages.ts';
 export { frame, FrameSplitter, sizePrefix } from './frame.ts';
 export { ProtocolError } from './protocol-error.ts';
 export type { RequestHeader } from './protocol-error.ts';
@@ -26,4 +25,3 @@ export { crc32c } from './crc32c.ts';
 export { parseRecordSet, stampBatches } from './records.ts';
 export type { BatchInfo, LogRange, RecordSet } from './records.ts';
 export { decodeRecords, encodeBatch } from './record-codec.ts';
-export type { DecodedRecord } from './record-codec.ts';

@@ -19,7 +19,7 @@ import type { Api } from './schema.ts';
 import { Writer } from './writer.ts';
 
 /** A decoded request; `api` discriminates `body`. */
-export type DecodedRequest = {
+type DecodedRequest = {
   [A in ApiName]: {
     readonly api: A;
     readonly version: number;

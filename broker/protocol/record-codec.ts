@@ -41,7 +41,7 @@ interface NewBatch {
 }
 
 /** A record as it was read. Keys and values are views of the bytes that were read. */
-export interface DecodedRecord {
+interface DecodedRecord {
   readonly offset: number;
   readonly timestampMs: number;
   readonly key: Uint8Array | null;
