@@ -1,0 +1,363 @@
+/**
+ * `replica-divergence`: two replicas disagree about what stands at an offset.
+ *
+ * Three looks, in falling order of authority. The final logs, compared batch by batch wherever two of them overlap. The
+ * same (offset, epoch) with different content, at any time: one leader per epoch writes each offset once, so this is
+ * never right. And live: a follower that appends in an epoch has finished truncating, so everything below must be what
+ * its leader has; not judged after an unclean election or a storage fault, which may leave more to repair than one
+ * round can.
+ *
+ * Left out: topics under compaction, of which only batches with the same bounds are compared.
+ */
+import {
+  partitionOf,
+  storageFaultSeen,
+  uncleanElectionPossible,
+  unknownBecause,
+  wholeTrace,
+  type Evidence,
+} from '../evidence.ts';
+import { decodeRecords, type Batch, type DecodedLog } from '../segments.ts';
+import { text, type FinalLog } from '../final-logs.ts';
+import type { Key, Value } from '../history.ts';
+import { brokers, traceReference, type ClusterTrace, type PartitionTrace, type RoleAt } from '../replicas.ts';
+import type { Reference } from '../results.ts';
+import { whyDiverged } from '../why.ts';
+import { covers, listed, offsetsInWords, rangesOf, type Finding } from './finding.ts';
+
+export function findDivergences(evidence: Evidence): Finding[] {
+  const findings: Finding[] = [];
+  for (const [key, logs] of evidence.logs?.byKey ?? []) {
+    findings.push(...compareReplicas(evidence, key, [...logs.values()]));
+  }
+  for (const found of findInTrace(evidence)) {
+    const known = findings.some((final) => final.key === found.key && covers(final.ranges, found.offset ?? -1));
+    if (!known) findings.push(found);
+  }
+  return findings;
+}
+
+/** Compares all pairs; what differs at neighbouring offsets between the same nodes is one anomaly. */
+function compareReplicas(evidence: Evidence, key: Key, logs: readonly FinalLog[]): Finding[] {
+  const sorted = [...logs].sort((x, y) => x.node - y.node);
+  for (const { node, log } of sorted) {
+    if (log.flaw === null) continue;
+    const { kind, offset } = log.flaw;
+    unknownBecause(
+      evidence,
+      'agreement',
+      `${key}: the log of broker ${node} cannot be read from offset ${offset} on (${kind})`,
+    );
+  }
+  const offsets = new Set<number>();
+  for (const [at, one] of sorted.entries()) {
+    for (const other of sorted.slice(at + 1)) differingOffsets(evidence, one.log, other.log, offsets);
+  }
+  const groups: { camps: Map<string, number[]>; name: string; offsets: number[] }[] = [];
+  for (const offset of [...offsets].sort((x, y) => x - y)) {
+    const camps = campsAt(sorted, offset);
+    const name = [...camps.values()].map((nodes) => nodes.join(',')).join('|');
+    const last = groups.at(-1);
+    if (last !== undefined && last.name === name && offset - (last.offsets.at(-1) as number) < 1000)
+      last.offsets.push(offset);
+    else groups.push({ camps, name, offsets: [offset] });
+  }
+  return groups.map((group) => divergence(evidence, key, sorted, group));
+}
+
+/** First offsets of the batches in which two logs differ, within [largest log start, smallest LEO). */
+function differingOffsets(evidence: Evidence, one: DecodedLog, other: DecodedLog, into: Set<number>): void {
+  const start = Math.max(one.start, other.start);
+  const end = Math.min(one.end, other.end);
+  let x = 0;
+  let y = 0;
+  for (;;) {
+    const a = one.batches[x];
+    const b = other.batches[y];
+    if (a === undefined || b === undefined || (a.base >= end && b.base >= end)) return;
+    if (a.last < start) x += 1;
+    else if (b.last < start) y += 1;
+    else if (a.base === b.base && a.last === b.last) {
+      if (a.crc !== b.crc || a.epoch !== b.epoch || a.size !== b.size) into.add(Math.max(a.base, start));
+      x += 1;
+      y += 1;
+    } else {
+      compareUneven(evidence, one, a, other, b, Math.max(start, a.base, b.base), end, into);
+      if (a.last <= b.last) x += 1;
+      if (b.last <= a.last) y += 1;
+    }
+  }
+}
+
+/** Batches with different bounds: compared record by record where they overlap. */
+function compareUneven(
+  evidence: Evidence,
+  one: DecodedLog,
+  a: Batch,
+  other: DecodedLog,
+  b: Batch,
+  from: number,
+  end: number,
+  into: Set<number>,
+): void {
+  const decompressors = evidence.logs?.decompressors ?? {};
+  const mine = decodeRecords(one, a, decompressors);
+  const theirs = decodeRecords(other, b, decompressors);
+  const to = Math.min(a.last + 1, b.last + 1, end);
+  if (mine === null || theirs === null) {
+    if (from < to) into.add(from);
+    return;
+  }
+  const values = new Map(theirs.map((record) => [record.offset, record]));
+  for (const record of mine) {
+    if (record.offset < from || record.offset >= to) continue;
+    const match = values.get(record.offset);
+    // A record that only one side has may have been compacted away on the other.
+    if (match !== undefined && !(sameBytes(record.value, match.value) && sameBytes(record.key, match.key))) {
+      into.add(record.offset);
+    }
+  }
+}
+
+function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+
+/** Nodes by what they hold at `offset`. */
+function campsAt(logs: readonly FinalLog[], offset: number): Map<string, number[]> {
+  const camps = new Map<string, number[]>();
+  for (const { node, log } of logs) {
+    if (offset < log.start || offset >= log.end) continue;
+    const batch = batchAt(log, offset);
+    const name = batch === null ? 'nothing' : `${batch.epoch} ${batch.base} ${batch.crc}`;
+    const nodes = camps.get(name);
+    if (nodes === undefined) camps.set(name, [node]);
+    else nodes.push(node);
+  }
+  return camps;
+}
+
+export function batchAt(log: DecodedLog, offset: number): Batch | null {
+  let low = 0;
+  let high = log.batches.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((log.batches[middle] as Batch).last < offset) low = middle + 1;
+    else high = middle;
+  }
+  const batch = log.batches[low];
+  return batch !== undefined && batch.base <= offset ? batch : null;
+}
+
+function divergence(
+  evidence: Evidence,
+  key: Key,
+  logs: readonly FinalLog[],
+  group: { readonly camps: ReadonlyMap<string, readonly number[]>; readonly offsets: readonly number[] },
+): Finding {
+  const offset = group.offsets[0] as number;
+  const ranges = rangesOf(group.offsets);
+  const holders = [...group.camps.values()].map((nodes) => {
+    const log = logs.find(({ node }) => node === nodes[0])?.log;
+    const value = log === undefined ? null : valueAt(evidence, log, offset);
+    const epoch = log === undefined ? null : (batchAt(log, offset)?.epoch ?? null);
+    return { nodes, value, epoch };
+  });
+  const said = holders.map(({ nodes, value, epoch }) => {
+    const what = value === null ? 'another record' : String(value);
+    return `${brokers(nodes)} ${nodes.length === 1 ? 'holds' : 'hold'} ${what}${epoch === null ? '' : ` (epoch ${epoch})`}`;
+  });
+  const nodes = holders.flatMap((holder) => holder.nodes).sort((x, y) => x - y);
+  const why = whyDiverged(evidence, key, offset, holders);
+  const references: Reference[] = holders.flatMap(({ nodes: camp, epoch }) =>
+    camp.map((node) => ({ source: 'log' as const, node, offset, epoch })),
+  );
+  return {
+    kind: 'replica-divergence',
+    class: 'violation',
+    key,
+    offset,
+    values: holders.flatMap(({ value }) => (value === null ? [] : [value])),
+    summary: `the replicas of ${key} differ at ${offsetsInWords(ranges)}: at ${offset}, ${said.join('; ')}`,
+    labels: ['final-logs'],
+    nodes,
+    evidence: listed([...references, ...why.flatMap((step) => step.references)]),
+    why,
+    rows: [],
+    ranges,
+    lackingEpoch: null,
+  };
+}
+
+function valueAt(evidence: Evidence, log: DecodedLog, offset: number): Value | null {
+  const batch = batchAt(log, offset);
+  if (batch === null) return null;
+  const records = decodeRecords(log, batch, evidence.logs?.decompressors ?? {});
+  const value = records?.find((record) => record.offset === offset)?.value ?? null;
+  if (value === null) return null;
+  const { history } = evidence;
+  const spelled = text(value);
+  for (let key = 0; key < history.keys.length; key += 1) {
+    const row = history.findRow(key, spelled);
+    if (row !== -1) return history.valueOf(row);
+  }
+  return spelled;
+}
+
+function findInTrace(evidence: Evidence): Finding[] {
+  const cluster = evidence.cluster;
+  if (cluster === null) return [];
+  const findings: Finding[] = [];
+  for (const partition of cluster.partitions.values()) {
+    findings.push(...contradictions(evidence, cluster, partition));
+    if (wholeTrace(evidence) === null || storageFaultSeen(evidence, partition.key)) continue;
+    if (!uncleanElectionPossible(evidence, partition.key))
+      findings.push(...liveDivergences(evidence, cluster, partition));
+  }
+  return findings;
+}
+
+/** The same offset in the same epoch with different content. */
+function contradictions(evidence: Evidence, cluster: ClusterTrace, partition: PartitionTrace): Finding[] {
+  const { stays } = partition;
+  const findings: Finding[] = [];
+  for (const [one, other] of stays.contradictions.slice(0, 1)) {
+    const offset = stays.base.get(one);
+    const epoch = stays.epoch.get(one);
+    const nodes = [stays.node.get(one), stays.node.get(other)];
+    const more = stays.contradictions.length - 1;
+    const tail = more > 0 ? `, and ${more} more such pairs` : '';
+    const summary = `${brokers(nodes)} wrote different records at offset ${offset} of ${partition.key} in one leader epoch, ${epoch}${tail}`;
+    findings.push(traceDivergence(evidence, cluster, partition, [one, other], summary, 'same-epoch'));
+  }
+  return findings;
+}
+
+/** For each follower and each epoch in which it appended: all that it has below that append must be its leader's. */
+function liveDivergences(evidence: Evidence, cluster: ClusterTrace, partition: PartitionTrace): Finding[] {
+  const findings: Finding[] = [];
+  const pairs = new Set<string>();
+  for (const [node, roles] of partition.roles) {
+    for (const role of roles) {
+      if (role.line.role !== 'follower' || role.line.leader === null) continue;
+      const found = compareWithLeader(cluster, partition, node, role);
+      if (found === null) continue;
+      const [mine, theirs] = found;
+      const { stays } = partition;
+      const name = `${stays.base.get(mine)} ${stays.epoch.get(mine)} ${stays.epoch.get(theirs)}`;
+      if (pairs.has(name)) continue;
+      pairs.add(name);
+      const summary = `broker ${node} followed broker ${role.line.leader} in epoch ${role.epoch} of ${partition.key} and kept another record at offset ${stays.base.get(mine)} than its leader had`;
+      findings.push(traceDivergence(evidence, cluster, partition, [mine, theirs], summary, 'live'));
+    }
+  }
+  return findings;
+}
+
+/** The lowest pair of stays that differ, when `node` first appended in the epoch of `role`. */
+function compareWithLeader(
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  node: number,
+  role: RoleAt,
+): readonly [mine: number, theirs: number] | null {
+  const leader = role.line.leader as number;
+  const taken = partition.roles
+    .get(leader)
+    ?.find((other) => other.epoch === role.epoch && other.line.role === 'leader');
+  if (taken === undefined || leader === node) return null;
+  const first = firstAppendIn(cluster, partition, node, role.epoch);
+  if (first === -1) return null;
+  const { stays } = partition;
+  const span = leadershipSpan(cluster, partition, leader, taken);
+  const theirs = new Map<number, number>();
+  for (let stay = 0; stay < stays.count; stay += 1) {
+    if (stays.node.get(stay) !== leader) continue;
+    const removed = stays.removed.get(stay);
+    const appended = cluster.position[stays.appended.get(stay)] as number;
+    if (appended <= span && (removed === -1 || (cluster.position[removed] as number) > span)) {
+      theirs.set(stays.base.get(stay), stay);
+    }
+  }
+  const place = cluster.position[first] as number;
+  let lowest: readonly [number, number] | null = null;
+  for (let stay = 0; stay < stays.count; stay += 1) {
+    if (stays.node.get(stay) !== node || (cluster.position[stays.appended.get(stay)] as number) >= place) continue;
+    const removed = stays.removed.get(stay);
+    if (removed !== -1 && (cluster.position[removed] as number) <= place) continue;
+    const match = theirs.get(stays.base.get(stay));
+    if (match === undefined) continue;
+    if (stays.epoch.get(match) === stays.epoch.get(stay) && stays.hash.get(match) === stays.hash.get(stay)) continue;
+    if (lowest === null || stays.base.get(stay) < stays.base.get(lowest[0])) lowest = [stay, match];
+  }
+  return lowest;
+}
+
+function firstAppendIn(cluster: ClusterTrace, partition: PartitionTrace, node: number, epoch: number): number {
+  const { stays } = partition;
+  let first = -1;
+  for (let stay = 0; stay < stays.count; stay += 1) {
+    const row = stays.appended.get(stay);
+    if (stays.node.get(stay) !== node || cluster.store.epoch.get(row) !== epoch) continue;
+    if (first === -1 || (cluster.position[row] as number) < (cluster.position[first] as number)) first = row;
+  }
+  return first;
+}
+
+/** Place of the leader's last line within this leadership: before its next role, or before it restarted. */
+function leadershipSpan(cluster: ClusterTrace, partition: PartitionTrace, leader: number, taken: RoleAt): number {
+  const { store, position } = cluster;
+  const place = position[taken.row] as number;
+  const rows = store.rowsOf(leader);
+  const next = partition.roles.get(leader)?.find((role) => (position[role.row] as number) > place);
+  const end = next === undefined ? rows.length - 1 : (position[next.row] as number) - 1;
+  const boot = store.boot.get(taken.row);
+  let last = end;
+  while (last > place && store.boot.get(rows[last] as number) !== boot) last -= 1;
+  return last;
+}
+
+function traceDivergence(
+  evidence: Evidence,
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  pair: readonly [number, number],
+  summary: string,
+  label: string,
+): Finding {
+  const { stays } = partition;
+  const offset = stays.base.get(pair[0]);
+  const holders = pair.map((stay) => ({ nodes: [stays.node.get(stay)], value: null, epoch: stays.epoch.get(stay) }));
+  const nodes = [...new Set(pair.map((stay) => stays.node.get(stay)))].sort((x, y) => x - y);
+  return {
+    kind: 'replica-divergence',
+    class: 'violation',
+    key: partition.key,
+    offset,
+    values: [],
+    summary,
+    labels: [label],
+    nodes,
+    evidence: pair.map((stay) => traceReference(cluster.store, stays.appended.get(stay))),
+    why: whyDiverged(evidence, partition.key, offset, holders),
+    rows: [],
+    ranges: [[offset, Math.max(stays.last.get(pair[0]), stays.last.get(pair[1]))]],
+    lackingEpoch: null,
+  };
+}
+
+/** The partition's replicas whose logs should be there and are not make agreement unknown. */
+export function noteMissingLogs(evidence: Evidence): void {
+  const { logs } = evidence;
+  if (logs === null) return;
+  const keys = new Set([...logs.byKey.keys(), ...evidence.history.keys]);
+  for (const key of keys) {
+    const present = logs.byKey.get(key);
+    const expected = partitionOf(evidence, key)?.replicas ?? [...(present?.keys() ?? [])];
+    const missing = expected.filter((node) => !(present?.has(node) ?? false));
+    if (missing.length > 0 && partitionOf(evidence, key)?.deleted !== true) {
+      unknownBecause(evidence, 'agreement', `${key}: the log of ${brokers(missing)} is missing`);
+    }
+  }
+}

@@ -1,0 +1,351 @@
+/**
+ * Losses: `lost-acked-write`, `offset-moved`, `lost-on-replica`, and without final logs Jepsen's `lost-write`.
+ *
+ * A value acknowledged under acks=all is lost when, after settling, it is not at its acknowledged offset in the final
+ * leader's log below its high watermark, though that offset is at or above the log start. A copy on a replica that does
+ * not lead saves nothing. Values lost by one cause (the same election, the same excuse) are one anomaly.
+ */
+import { leaderLog, finalLeader, partitionOf, unknownBecause, type Evidence } from '../evidence.ts';
+import { judgeLoss, type Fate } from '../excuse.ts';
+import type { FinalLog } from '../final-logs.ts';
+import type { Key } from '../history.ts';
+import { acksAll, outcome, type HistoryIndex, type PassedOver } from '../index-history.ts';
+import type { Reference } from '../results.ts';
+import { whyLost } from '../why.ts';
+import { historyReference, listed, offsetsInWords, plural, rangesOf, type Finding } from './finding.ts';
+
+/** Rows of one key that were acknowledged under acks=all. */
+function acknowledgedRows(evidence: Evidence): Map<number, number[]> {
+  const { values } = evidence.history;
+  const rows = new Map<number, number[]>();
+  for (let row = 0; row < evidence.history.rowCount; row += 1) {
+    if (values.outcome.get(row) !== outcome.ok || values.acks.get(row) !== acksAll) continue;
+    const key = values.key.get(row);
+    const list = rows.get(key);
+    if (list === undefined) rows.set(key, [row]);
+    else list.push(row);
+  }
+  return rows;
+}
+
+/** Judges every acknowledged value against the final leaders' logs. */
+export function findLosses(evidence: Evidence): Finding[] {
+  const findings: Finding[] = [];
+  for (const [keyId, rows] of acknowledgedRows(evidence)) {
+    const key = evidence.history.keyName(keyId);
+    if (partitionOf(evidence, key)?.deleted === true) continue;
+    const leader = finalLeader(evidence, key);
+    const final = leaderLog(evidence, key);
+    if (leader === null || final === null) {
+      const what =
+        leader === null ? 'no final leader is known' : `the log of its final leader, broker ${leader}, is missing`;
+      unknownBecause(evidence, 'durability', `${key}: ${what}`);
+      continue;
+    }
+    if (!evidence.unreadable.has(key)) findings.push(...judgeKey(evidence, key, rows, final));
+  }
+  return findings;
+}
+
+function judgeKey(evidence: Evidence, key: Key, rows: readonly number[], final: FinalLog): Finding[] {
+  const { values } = evidence.history;
+  const highWatermark = partitionOf(evidence, key)?.highWatermark.get(final.node) ?? null;
+  const readableEnd = final.log.end;
+  const lost: number[] = [];
+  const moved: number[] = [];
+  let lastSurvivor = -1;
+  let firstSurvivor = Number.POSITIVE_INFINITY;
+  for (const row of rows) {
+    const offset = values.offset.get(row);
+    const found = values.finalOffset.get(row);
+    if (offset !== -1 && offset < final.log.start) continue;
+    if (found !== -1 && (offset === -1 || found === offset || standsAt(evidence, row, offset))) {
+      const place = offset === -1 ? found : offset;
+      if (highWatermark !== null && place >= highWatermark) {
+        if (evidence.run.settled === true) lost.push(row);
+        else
+          unknownBecause(evidence, 'durability', `${key}: acknowledged records are above the leader's high watermark`);
+        continue;
+      }
+      firstSurvivor = Math.min(firstSurvivor, place);
+      lastSurvivor = Math.max(lastSurvivor, place);
+    } else if (found !== -1) moved.push(row);
+    else if (final.log.flaw !== null && (offset === -1 || offset >= readableEnd)) {
+      unknownBecause(evidence, 'durability', `${key}: the leader's log cannot be read beyond offset ${readableEnd}`);
+    } else lost.push(row);
+  }
+  const place = (offset: number): string[] => placeLabels(offset, firstSurvivor, lastSurvivor);
+  return [...lossesByCause(evidence, key, lost, final, place), ...moved.map((row) => movedValue(evidence, key, row))];
+}
+
+function standsAt(evidence: Evidence, row: number, offset: number): boolean {
+  return evidence.history.extraOffsets.some(
+    (extra) => extra.row === row && extra.offset === offset && extra.index === -1,
+  );
+}
+
+/** Where the loss lies among the acknowledged records that survived. */
+function placeLabels(offset: number, firstSurvivor: number, lastSurvivor: number): string[] {
+  const labels: string[] = [];
+  if (offset < firstSurvivor) labels.push('lost-prefix');
+  if (offset > lastSurvivor) labels.push('lost-tail');
+  return labels.length === 0 ? ['lost-middle'] : labels;
+}
+
+function lossesByCause(
+  evidence: Evidence,
+  key: Key,
+  rows: readonly number[],
+  final: FinalLog,
+  place: (offset: number) => string[],
+): Finding[] {
+  const { values } = evidence.history;
+  const groups = new Map<string, { fate: Fate; rows: number[] }>();
+  for (const row of rows) {
+    const fate = judgeLoss(evidence, key, row, values.offset.get(row));
+    if (fate.class === 'unknown') {
+      unknownBecause(evidence, 'durability', `${key}: acknowledged records are lost, and ${fate.reason}`);
+      continue;
+    }
+    const name = `${fate.class} ${fate.lacking?.epoch ?? 'none'} ${fate.labels.join(' ')}`;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, { fate, rows: [row] });
+    else group.rows.push(row);
+  }
+  return [...groups.values()].map((group) => lossOf(evidence, key, group.rows, group.fate, final, place));
+}
+
+function lossOf(
+  evidence: Evidence,
+  key: Key,
+  unsorted: readonly number[],
+  fate: Fate,
+  final: FinalLog,
+  place: (offset: number) => string[],
+): Finding {
+  const { history } = evidence;
+  const rows = [...unsorted].sort((x, y) => history.values.offset.get(x) - history.values.offset.get(y));
+  const offsets = rows.map((row) => history.values.offset.get(row)).filter((offset) => offset !== -1);
+  const ranges = rangesOf(offsets);
+  const where = ranges.length === 0 ? 'at an unknown offset' : `at ${offsetsInWords(ranges)}`;
+  const many = plural(rows.length, 'acknowledged record is', 'acknowledged records are');
+  const why = whyLost(evidence, key, rows[0] as number, fate, final);
+  return {
+    kind: 'lost-acked-write',
+    class: fate.class === 'expected' ? 'expected' : 'violation',
+    key,
+    offset: offsets[0] ?? null,
+    values: listed(rows.map((row) => history.valueOf(row))),
+    summary: `${many} missing from the log of ${key}'s final leader, broker ${final.node}, ${where}: ${fate.reason}`,
+    labels: [...new Set([...offsets.flatMap(place), ...fate.labels])],
+    nodes: [...new Set([final.node, ...fate.removals.map(({ node }) => node)])].sort((x, y) => x - y),
+    evidence: listed([
+      ...rows.flatMap((row) => historyOf(evidence, row)),
+      ...why.flatMap((step) => step.references).filter(({ source }) => source !== 'history'),
+    ]),
+    why,
+    rows,
+    ranges,
+    lackingEpoch: fate.lacking?.epoch ?? null,
+  };
+}
+
+/** The operations that sent a value. */
+export function historyOf(evidence: Evidence, row: number): Reference[] {
+  const { invoked, completed } = evidence.history.values;
+  return [invoked.get(row), completed.get(row)].filter((index) => index !== -1).map(historyReference);
+}
+
+function movedValue(evidence: Evidence, key: Key, row: number): Finding {
+  const { history } = evidence;
+  const offset = history.values.offset.get(row);
+  const found = history.values.finalOffset.get(row);
+  const value = history.valueOf(row);
+  return {
+    kind: 'offset-moved',
+    class: 'violation',
+    key,
+    offset,
+    values: [value],
+    summary: `${String(value)} was acknowledged at offset ${offset} of ${key} but stands at offset ${found}`,
+    labels: [],
+    nodes: [finalLeader(evidence, key) ?? -1].filter((node) => node !== -1),
+    evidence: historyOf(evidence, row),
+    why: [],
+    rows: [row],
+    ranges: [
+      [offset, offset],
+      [found, found],
+    ],
+    lackingEpoch: null,
+  };
+}
+
+/** Acknowledged records that the leader has and another replica, after settling, has not. */
+export function findLostOnReplicas(evidence: Evidence): Finding[] {
+  const { history, logs } = evidence;
+  if (logs === null || evidence.run.settled !== true) return [];
+  const findings: Finding[] = [];
+  for (const [keyId, rows] of acknowledgedRows(evidence)) {
+    const key = history.keyName(keyId);
+    const leader = leaderLog(evidence, key);
+    if (leader === null) continue;
+    const kept = rows.filter((row) => {
+      const offset = history.values.offset.get(row);
+      return offset !== -1 && history.values.finalOffset.get(row) === offset;
+    });
+    for (const [node, final] of logs.byKey.get(key) ?? []) {
+      if (node === leader.node || final.log.flaw !== null) continue;
+      const missing = kept.filter((row) => {
+        const offset = history.values.offset.get(row);
+        return offset >= final.log.start && !holdsOffset(final, offset);
+      });
+      if (missing.length > 0) findings.push(lostOnReplica(evidence, key, node, final, missing));
+    }
+  }
+  return findings;
+}
+
+function lostOnReplica(evidence: Evidence, key: Key, node: number, final: FinalLog, rows: readonly number[]): Finding {
+  const { history } = evidence;
+  const ranges = rangesOf(rows.map((row) => history.values.offset.get(row)));
+  const many = plural(rows.length, 'acknowledged record', 'acknowledged records');
+  return {
+    kind: 'lost-on-replica',
+    class: 'violation',
+    key,
+    offset: ranges[0]?.[0] ?? null,
+    values: listed(rows.map((row) => history.valueOf(row))),
+    summary: `broker ${node} lacks ${many} of ${key} that the leader has, at ${offsetsInWords(ranges)}: its log ends at ${final.log.end}`,
+    labels: [],
+    nodes: [node],
+    evidence: listed(rows.flatMap((row) => historyOf(evidence, row))),
+    why: [],
+    rows,
+    ranges,
+    lackingEpoch: null,
+  };
+}
+
+/** True when some batch of the log covers the offset. */
+function holdsOffset(final: FinalLog, offset: number): boolean {
+  const { batches } = final.log;
+  let low = 0;
+  let high = batches.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((batches[middle]?.last ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  const batch = batches[low];
+  return batch !== undefined && batch.base <= offset;
+}
+
+/**
+ * Jepsen's `lost-write`, for histories without final logs: acknowledged, never read, and a reader passed over its
+ * offset or read another value there. A value that was only never read is `unseen`: that alone proves nothing.
+ */
+export function findLostWrites(evidence: Evidence): Finding[] {
+  const { history } = evidence;
+  const { values } = history;
+  const findings: Finding[] = [];
+  const gaps = gapsByKey(history.passedOver);
+  for (const [keyId, rows] of acknowledgedRows(evidence)) {
+    const key = history.keyName(keyId);
+    let unseen = 0;
+    for (const row of rows) {
+      if (values.readBy.get(row) !== -1) continue;
+      const offset = values.offset.get(row);
+      const passedBy = offset === -1 ? -1 : witnessOf(evidence, keyId, row, offset, gaps.get(keyId));
+      if (passedBy === -1) {
+        unseen += 1;
+        continue;
+      }
+      const fate = judgeLoss(evidence, key, row, offset);
+      if (fate.class === 'unknown') {
+        unknownBecause(evidence, 'durability', `${key}: acknowledged records are lost, and ${fate.reason}`);
+      } else findings.push(lostWrite(evidence, key, row, passedBy, fate));
+    }
+    if (unseen > 0) {
+      const many = plural(unseen, 'acknowledged record was', 'acknowledged records were');
+      unknownBecause(evidence, 'durability', `${key}: ${many} never read, which proves nothing`);
+    }
+  }
+  return findings;
+}
+
+function lostWrite(evidence: Evidence, key: Key, row: number, passedBy: number, fate: Fate): Finding {
+  const { history } = evidence;
+  const offset = history.values.offset.get(row);
+  const value = history.valueOf(row);
+  return {
+    kind: 'lost-write',
+    class: fate.class === 'expected' ? 'expected' : 'violation',
+    key,
+    offset,
+    values: [value],
+    summary: `${String(value)} was acknowledged at offset ${offset} of ${key}, and readers passed over it: ${fate.reason}`,
+    labels: fate.labels,
+    nodes: [],
+    evidence: [...historyOf(evidence, row), historyReference(passedBy)],
+    why: fate.promised === null ? [] : whyLost(evidence, key, row, fate, null),
+    rows: [row],
+    ranges: [[offset, offset]],
+    lackingEpoch: fate.lacking?.epoch ?? null,
+  };
+}
+
+/** The operation that read another value at the offset, or passed over it; −1 for none. */
+function witnessOf(evidence: Evidence, key: number, row: number, offset: number, gaps: Gaps | undefined): number {
+  const { history } = evidence;
+  for (const sighting of history.conflicts.get(`${key}:${offset}`)?.sightings ?? []) {
+    const readBy = sighting.row === row ? -1 : readAt(history, sighting.row, offset);
+    if (readBy !== -1) return readBy;
+  }
+  return gaps === undefined ? -1 : passedOverBy(gaps, offset);
+}
+
+/** The first operation that read the value of a row at this offset, or −1. */
+export function readAt(history: HistoryIndex, row: number, offset: number): number {
+  if (history.values.readOffset.get(row) === offset) return history.values.readBy.get(row);
+  const extra = history.extraOffsets.find((seen) => seen.row === row && seen.offset === offset && seen.index !== -1);
+  return extra?.index ?? -1;
+}
+
+/** Gaps of one key, sorted by their start; `widest[i]` is the one of 0…i that reaches furthest. */
+interface Gaps {
+  readonly sorted: readonly PassedOver[];
+  readonly widest: readonly PassedOver[];
+}
+
+function gapsByKey(passedOver: readonly PassedOver[]): Map<number, Gaps> {
+  const lists = new Map<number, PassedOver[]>();
+  for (const gap of passedOver) {
+    const list = lists.get(gap.key);
+    if (list === undefined) lists.set(gap.key, [gap]);
+    else list.push(gap);
+  }
+  const gaps = new Map<number, Gaps>();
+  for (const [key, sorted] of lists) {
+    sorted.sort((x, y) => x.after - y.after);
+    let reach = sorted[0] as PassedOver;
+    const widest = sorted.map((gap) => {
+      if (gap.before > reach.before) reach = gap;
+      return reach;
+    });
+    gaps.set(key, { sorted, widest });
+  }
+  return gaps;
+}
+
+function passedOverBy(gaps: Gaps, offset: number): number {
+  let low = 0;
+  let high = gaps.sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((gaps.sorted[middle] as PassedOver).after < offset) low = middle + 1;
+    else high = middle;
+  }
+  const reach = gaps.widest[low - 1];
+  return reach !== undefined && reach.before > offset ? reach.index : -1;
+}

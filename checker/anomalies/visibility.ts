@@ -1,0 +1,168 @@
+/**
+ * What readers saw and should not have: `phantom`, `G1a`, `consumer-saw-uncommitted`.
+ *
+ * A poll of any outcome counts. `phantom`: nobody sent it. `G1a`: its send certainly failed. `consumer-saw-uncommitted`:
+ * it was read and is gone, from the final leader's log below the high watermark, or, without logs, from what a reader
+ * saw who began to read later and passed over its offset.
+ */
+import { leaderLog, partitionOf, unknownBecause, wholeTrace, type Evidence } from '../evidence.ts';
+import { judgeLoss, type Fate } from '../excuse.ts';
+import { outcome } from '../index-history.ts';
+import { historyReference, listed, type Finding } from './finding.ts';
+import { historyOf, readAt } from './loss.ts';
+
+export function findPhantoms(evidence: Evidence): Finding[] {
+  return rowsRead(evidence)
+    .filter((row) => evidence.history.values.outcome.get(row) === outcome.unsent)
+    .map((row) =>
+      readFinding(evidence, row, 'phantom', (value, where) => `${value} was read ${where}, but nobody sent it`),
+    );
+}
+
+export function findAbortedReads(evidence: Evidence): Finding[] {
+  return rowsRead(evidence)
+    .filter((row) => evidence.history.values.outcome.get(row) === outcome.fail)
+    .map((row) =>
+      readFinding(evidence, row, 'G1a', (value, where) => `${value} was read ${where}, but its send failed`),
+    );
+}
+
+function rowsRead(evidence: Evidence): number[] {
+  const { values } = evidence.history;
+  const rows: number[] = [];
+  for (let row = 0; row < evidence.history.rowCount; row += 1) if (values.readBy.get(row) !== -1) rows.push(row);
+  return rows;
+}
+
+function readFinding(
+  evidence: Evidence,
+  row: number,
+  kind: 'phantom' | 'G1a',
+  sentence: (value: string, where: string) => string,
+): Finding {
+  const { history } = evidence;
+  const key = history.keyName(history.values.key.get(row));
+  const offset = history.values.readOffset.get(row);
+  const value = history.valueOf(row);
+  return {
+    kind,
+    class: 'violation',
+    key,
+    offset,
+    values: [value],
+    summary: sentence(String(value), `at offset ${offset} of ${key}`),
+    labels: [],
+    nodes: [],
+    evidence: [...historyOf(evidence, row), historyReference(history.values.readBy.get(row))],
+    why: [],
+    rows: [row],
+    ranges: [[offset, offset]],
+    lackingEpoch: null,
+  };
+}
+
+/** Values that were read and are gone. */
+export function findVanishedReads(evidence: Evidence): Finding[] {
+  const { history } = evidence;
+  const { values } = history;
+  const gone = new Map<number, number>();
+  for (const row of rowsRead(evidence)) {
+    const key = history.keyName(values.key.get(row));
+    if (partitionOf(evidence, key)?.deleted === true) continue;
+    const final = leaderLog(evidence, key);
+    const offset = values.readOffset.get(row);
+    if (final === null || offset < final.log.start || evidence.unreadable.has(key)) continue;
+    if (final.log.flaw !== null && offset >= final.log.end) continue;
+    if (values.finalOffset.get(row) !== -1) continue;
+    gone.set(row, -1);
+  }
+  if (evidence.logs === null) for (const [row, index] of passedOverLater(evidence)) gone.set(row, index);
+  const findings: Finding[] = [];
+  for (const [row, laterRead] of gone) {
+    const finding = vanished(evidence, row, laterRead);
+    if (finding !== null) findings.push(finding);
+  }
+  return findings;
+}
+
+/** Without logs: read once, and passed over by a reader who began after that. */
+function passedOverLater(evidence: Evidence): Map<number, number> {
+  const { history } = evidence;
+  const { values } = history;
+  const gone = new Map<number, number>();
+  if (history.passedOver.length === 0) return gone;
+  const rowsByKey = new Map<number, number[]>();
+  for (const row of rowsRead(evidence)) {
+    const key = values.key.get(row);
+    const list = rowsByKey.get(key);
+    if (list === undefined) rowsByKey.set(key, [row]);
+    else list.push(row);
+  }
+  for (const rows of rowsByKey.values()) rows.sort((x, y) => values.readOffset.get(x) - values.readOffset.get(y));
+  for (const gap of history.passedOver) {
+    const rows = rowsByKey.get(gap.key) ?? [];
+    for (let at = firstAfter(evidence, rows, gap.after); at < rows.length; at += 1) {
+      const row = rows[at] as number;
+      const offset = values.readOffset.get(row);
+      if (offset >= gap.before) break;
+      if (values.readBy.get(row) < gap.since && !gone.has(row)) gone.set(row, gap.index);
+    }
+  }
+  return gone;
+}
+
+/** The first of `rows`, sorted by where they were read, that was read after `offset`. */
+function firstAfter(evidence: Evidence, rows: readonly number[], offset: number): number {
+  const { readOffset } = evidence.history.values;
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (readOffset.get(rows[middle] as number) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function vanished(evidence: Evidence, row: number, laterRead: number): Finding | null {
+  const { history } = evidence;
+  const key = history.keyName(history.values.key.get(row));
+  const offset = history.values.readOffset.get(row);
+  const fate = judgeLoss(evidence, key, row, offset);
+  if (fate.class === 'unknown') {
+    unknownBecause(evidence, 'visibility', `${key}: records were read and are gone, and ${fate.reason}`);
+    return null;
+  }
+  const value = history.valueOf(row);
+  const never = neverCommitted(evidence, fate, key);
+  const detail = never ? 'no high watermark had ever passed it' : 'it is gone';
+  return {
+    kind: 'consumer-saw-uncommitted',
+    class: never ? 'violation' : fate.class,
+    key,
+    offset,
+    values: [value],
+    summary: `${String(value)} was read at offset ${offset} of ${key}, but ${detail}`,
+    labels: [never ? 'never-committed' : 'vanished'],
+    nodes: [],
+    evidence: listed([
+      ...historyOf(evidence, row),
+      historyReference(Math.max(readAt(history, row, offset), 0)),
+      ...(laterRead === -1 ? [] : [historyReference(laterRead)]),
+    ]),
+    why: [],
+    rows: [row],
+    ranges: [[offset, offset]],
+    lackingEpoch: fate.lacking?.epoch ?? null,
+  };
+}
+
+/** The trace shows the record, and no leader ever had its high watermark above it. */
+function neverCommitted(evidence: Evidence, fate: Fate, key: string): boolean {
+  const cluster = wholeTrace(evidence);
+  const partition = cluster?.partitions.get(key);
+  if (fate.promised === null || partition === undefined) return false;
+  const { stays } = partition;
+  const { offset, epoch } = fate.promised;
+  return !stays.at(offset).some((stay) => stays.epoch.get(stay) === epoch && stays.committed.get(stay) !== -1);
+}

@@ -1,0 +1,216 @@
+/**
+ * The checker: a run's files in, its results out. `docs/checking.md` and `docs/verdicts.md` are for its users.
+ *
+ * One pass over the history, one over the trace, one over the final logs; then each family of anomalies looks at what
+ * these left, and consequences are put under their causes. Nothing here knows a clock, a file or a promise.
+ *
+ * Invariant: no input makes this throw. What cannot be judged is unknown and says why; it is never guessed.
+ */
+import { findNoConvergence } from './anomalies/convergence.ts';
+import { findDivergences, noteMissingLogs } from './anomalies/divergence.ts';
+import type { Finding } from './anomalies/finding.ts';
+import { findLosses, findLostOnReplicas, findLostWrites } from './anomalies/loss.ts';
+import { findDuplicates, findInconsistentOffsets } from './anomalies/offsets.ts';
+import { findAbortedReads, findPhantoms, findVanishedReads } from './anomalies/visibility.ts';
+import { leaderLog, unknownBecause, type Evidence, type Promises, type RunDescription } from './evidence.ts';
+import { findExposures } from './exposures.ts';
+import { summarizeFaults } from './faults.ts';
+import { readFinalLogs, readLeaderValues, type FinalLog, type FinalLogs, type ReplicaFiles } from './final-logs.ts';
+import { groupFindings } from './group.ts';
+import type { Key } from './history.ts';
+import { HistoryIndex } from './index-history.ts';
+import { measure } from './measures.ts';
+import { Malformations, readHistory } from './parse-history.ts';
+import { readTrace } from './parse-trace.ts';
+import { rebuildReplicas, type ClusterTrace } from './replicas.ts';
+import type { RunResults } from './results.ts';
+import type { Decompressors } from './segments.ts';
+import { guaranteeNames, isChecked, verdictOf } from './verdict.ts';
+
+/** Everything of a run that the checker may look at. */
+export interface CheckInput {
+  /** `run`: a run of ours, whose trace and final logs are missed if they are not there. `history`: a history alone. */
+  readonly source: 'run' | 'history';
+  readonly run: RunDescription;
+  readonly promises: Promises;
+  readonly history: Iterable<string>;
+  /** Lines of `trace.jsonl`, or null. */
+  readonly trace: Iterable<string> | null;
+  /** The replicas' files as copied after settling, or null; `nodes` are those whose data directory was copied. */
+  readonly logs: { readonly nodes: readonly number[]; readonly files: Iterable<ReplicaFiles> } | null;
+  readonly decompressors: Decompressors;
+  /** What the reader of the files wants to add. */
+  readonly notes?: readonly string[];
+}
+
+/** Judges a run. */
+export function checkRun(input: CheckInput): RunResults {
+  const malformed = new Malformations();
+  const history = new HistoryIndex({ acks: input.promises.acks, keepPassedOver: input.logs === null });
+  const reading = readHistory(input.history, malformed, (operation) => history.add(operation));
+  const cluster = input.trace === null ? null : rebuildReplicas(readTrace(input.trace));
+  const copied = input.logs === null ? null : readFinalLogs(input.logs.files, input.logs.nodes, input.decompressors);
+  const logs = copied === null ? null : withEmptyLogs(copied, cluster);
+  const { source, run, promises } = input;
+  const notes = [...(input.notes ?? [])];
+  const unreadable = new Set<Key>();
+  const evidence: Evidence = { source, run, promises, history, cluster, logs, unknown: new Map(), notes, unreadable };
+  if (reading.torn) notes.push('the last line of the history breaks off: the recorder was stopped while it wrote');
+  noteGaps(evidence);
+  const findings = [...allFindings(evidence), ...malformedLines(evidence, malformed)];
+  const anomalies = groupFindings(findings);
+  const exposures = cluster === null ? null : findExposures(cluster);
+  const { valid, guarantees } = verdictOf(evidence, anomalies);
+  return {
+    schemaVersion: 1,
+    type: 'run',
+    valid,
+    run: describe(run),
+    guarantees,
+    notes: [...notes, ...reasonsOf(evidence)],
+    anomalies,
+    exposures,
+    faults: summarizeFaults(history.faults),
+    measures: measure(evidence, exposures),
+  };
+}
+
+/** In the order that {@link groupFindings} needs: causes and conflicts before what may follow from them. */
+function allFindings(evidence: Evidence): Finding[] {
+  const losses = evidence.logs === null ? findLostWrites(evidence) : lossesByLogs(evidence);
+  return [
+    ...losses,
+    ...findDivergences(evidence),
+    ...findInconsistentOffsets(evidence),
+    ...findDuplicates(evidence).filter((found) => !movedOnly(found, losses)),
+    ...findPhantoms(evidence),
+    ...findAbortedReads(evidence),
+    ...findVanishedReads(evidence),
+    ...findLostOnReplicas(evidence),
+    ...findNoConvergence(evidence),
+  ];
+}
+
+function lossesByLogs(evidence: Evidence): Finding[] {
+  const { logs, history } = evidence;
+  for (const key of logs?.byKey.keys() ?? []) {
+    const final = leaderLog(evidence, key);
+    if (logs === null || final === null) continue;
+    const unreadable = readLeaderValues(history, key, final.log, logs.decompressors);
+    if (unreadable > 0) {
+      const reason = `${key}: ${unreadable} batches of the leader's log are compressed in a way that cannot be unpacked here`;
+      evidence.unreadable.add(key);
+      unknownBecause(evidence, 'durability', reason);
+      unknownBecause(evidence, 'visibility', reason);
+    }
+  }
+  return findLosses(evidence);
+}
+
+/** An acknowledged value that only stands elsewhere is moved, not doubled. */
+function movedOnly(duplicate: Finding, losses: readonly Finding[]): boolean {
+  const [row] = duplicate.rows;
+  const moved = losses.find((loss) => loss.kind === 'offset-moved' && loss.rows[0] === row);
+  return moved !== undefined && duplicate.ranges.length === moved.ranges.length;
+}
+
+/** A node whose data was copied and that has no folder for one of its partitions has an empty log there. */
+function withEmptyLogs(logs: FinalLogs, cluster: ClusterTrace | null): FinalLogs {
+  const byKey = new Map<Key, ReadonlyMap<number, FinalLog>>(logs.byKey);
+  for (const partition of cluster?.partitions.values() ?? []) {
+    if (partition.deleted) continue;
+    const present = new Map(byKey.get(partition.key) ?? []);
+    for (const node of partition.replicas ?? []) {
+      if (present.has(node) || !logs.nodes.has(node)) continue;
+      const log = { segments: [], start: 0, end: 0, batches: [], flaw: null };
+      present.set(node, { node, log, checkpointedHighWatermark: null });
+    }
+    byKey.set(partition.key, present);
+  }
+  return { ...logs, byKey };
+}
+
+/** What is missing, and what cannot be judged for that. */
+function noteGaps(evidence: Evidence): void {
+  const { source, run, cluster, logs, history } = evidence;
+  if (history.counts.ok + history.counts.fail + history.counts.info === 0) {
+    for (const guarantee of guaranteeNames)
+      unknownBecause(evidence, guarantee, 'the history holds no completed operation');
+  }
+  if (source === 'run') {
+    if (run.error !== null) evidence.notes.push(`the run did not end well: ${run.error}`);
+    else if (run.completed === false) evidence.notes.push('the run was not completed');
+    if (cluster === null) {
+      for (const guarantee of ['agreement', 'convergence'] as const) {
+        unknownBecause(evidence, guarantee, 'there is no trace');
+      }
+    }
+    if (logs === null) {
+      for (const guarantee of ['durability', 'agreement', 'offsets', 'visibility'] as const) {
+        unknownBecause(evidence, guarantee, 'the final logs of the replicas are missing');
+      }
+    }
+  }
+  if (cluster !== null && cluster.damage.length > 0) {
+    for (const damage of cluster.damage.slice(0, 20)) evidence.notes.push(damage);
+    unknownBecause(evidence, 'agreement', 'the trace is damaged');
+  }
+  noteMissingLogs(evidence);
+}
+
+function reasonsOf(evidence: Evidence): string[] {
+  const reasons: string[] = [];
+  if (!isChecked(evidence, 'durability')) {
+    const { acks } = evidence.promises;
+    reasons.push(`durability is not checked: acks=${acks} promises nothing about an acknowledged record`);
+  }
+  for (const guarantee of guaranteeNames) {
+    if (!isChecked(evidence, guarantee)) continue;
+    const all = [...(evidence.unknown.get(guarantee) ?? [])];
+    for (const reason of all.slice(0, 10)) reasons.push(`${guarantee} is in doubt: ${reason}`);
+    if (all.length > 10) reasons.push(`${guarantee} is in doubt for ${all.length - 10} more reasons`);
+  }
+  return reasons;
+}
+
+/** Malformed lines are shown, break nothing, and leave every guarantee in doubt: nobody knows what they said. */
+function malformedLines(evidence: Evidence, malformed: Malformations): Finding[] {
+  if (malformed.count === 0) return [];
+  const [first] = malformed.named;
+  for (const guarantee of guaranteeNames) unknownBecause(evidence, guarantee, 'lines of the history are malformed');
+  const named = malformed.named.map(({ line, detail }) => `line ${line}: ${detail}`);
+  const more = malformed.count - named.length;
+  for (const text of named) evidence.notes.push(`history ${text}`);
+  const summary = `${malformed.count} malformed in the history; the first is line ${first?.line}: ${first?.detail}`;
+  if (more > 0) evidence.notes.push(`${more} more lines of the history are malformed`);
+  return [
+    {
+      kind: 'malformed',
+      class: 'expected',
+      key: null,
+      offset: null,
+      values: [],
+      summary,
+      labels: [],
+      nodes: [],
+      evidence: [],
+      why: [],
+      rows: [],
+      ranges: [],
+      lackingEpoch: null,
+    },
+  ];
+}
+
+function describe(run: RunDescription): RunResults['run'] {
+  const { configuration } = run;
+  const { build, runtime, seed } = configuration;
+  return {
+    name: run.name,
+    build: typeof build === 'string' ? build : 'unknown',
+    runtime: typeof runtime === 'string' ? runtime : 'unknown',
+    seed: typeof seed === 'number' ? seed : null,
+    configuration,
+    command: run.command,
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * All that is known of one run, in one value, for the anomalies to judge.
+ *
+ * What is missing is as important as what is there: {@link Evidence.unknown} collects, by guarantee, why it cannot be
+ * judged, and {@link Evidence.notes} what else a reader should know.
+ */
+import type { FinalLog, FinalLogs } from './final-logs.ts';
+import type { Key } from './history.ts';
+import type { HistoryIndex } from './index-history.ts';
+import type { ClusterTrace, PartitionTrace } from './replicas.ts';
+import type { Guarantee } from './results.ts';
+
+/** What `run.json` says, and what was promised. Every field but `configuration` may be missing. */
+export interface RunDescription {
+  readonly name: string;
+  readonly command: string | null;
+  readonly configuration: Readonly<Record<string, unknown>>;
+  /** Null: the run never got to settling, or nobody knows. */
+  readonly settled: boolean | null;
+  readonly settleMs: number | null;
+  readonly residual: readonly string[];
+  readonly finalLeaders: Readonly<Record<Key, number | null>>;
+  /** False: the harness or its environment failed, or was killed. Null: nobody knows. */
+  readonly completed: boolean | null;
+  readonly error: string | null;
+}
+
+/** What the judgement depends on. */
+export interface Promises {
+  readonly acks: 'all' | 0 | 1;
+  readonly minInsyncReplicas: number;
+  readonly uncleanElection: boolean;
+}
+
+export interface Evidence {
+  /** `run`: a run of ours, whose trace and final logs should be there. `history`: a history alone. */
+  readonly source: 'run' | 'history';
+  readonly run: RunDescription;
+  readonly promises: Promises;
+  readonly history: HistoryIndex;
+  readonly cluster: ClusterTrace | null;
+  readonly logs: FinalLogs | null;
+  /** Reasons why a guarantee cannot be judged. */
+  readonly unknown: Map<Guarantee, Set<string>>;
+  readonly notes: string[];
+  /** Keys whose leader's records could not all be unpacked: what is not found there may be there. */
+  readonly unreadable: Set<Key>;
+}
+
+/** Notes that `guarantee` cannot be judged in some respect. */
+export function unknownBecause(evidence: Evidence, guarantee: Guarantee, reason: string): void {
+  let reasons = evidence.unknown.get(guarantee);
+  if (reasons === undefined) {
+    reasons = new Set();
+    evidence.unknown.set(guarantee, reasons);
+  }
+  reasons.add(reason);
+}
+
+export function partitionOf(evidence: Evidence, key: Key): PartitionTrace | null {
+  return evidence.cluster?.partitions.get(key) ?? null;
+}
+
+/** The cluster's trace, if nothing is missing from it. */
+export function wholeTrace(evidence: Evidence): ClusterTrace | null {
+  return evidence.cluster !== null && evidence.cluster.damage.length === 0 ? evidence.cluster : null;
+}
+
+/** The leader after everything: as the controller traced it last, or as the run noted. Null: nobody leads, or unknown. */
+export function finalLeader(evidence: Evidence, key: Key): number | null {
+  const elected = partitionOf(evidence, key)?.elections.at(-1);
+  if (elected !== undefined) return elected.line.leader;
+  return evidence.run.finalLeaders[key] ?? null;
+}
+
+/** The final leader's log; null when it is not known or was not copied. */
+export function leaderLog(evidence: Evidence, key: Key): FinalLog | null {
+  const leader = finalLeader(evidence, key);
+  return leader === null ? null : (evidence.logs?.byKey.get(key)?.get(leader) ?? null);
+}
+
+/** Every fault that may destroy what was written counts; a kind that we do not know counts too. */
+const harmlessToStorage: ReadonlySet<string> = new Set([
+  'partition',
+  'pause',
+  'crash',
+  'leader-move',
+  'handover-crash',
+  'slow-link',
+  'lossy-link',
+  'slow-disk',
+  'clock-skew',
+  'rolling-restart',
+  'upgrade',
+]);
+
+/** True when the history, or the trace of this partition, shows a fault that may have destroyed stored records. */
+export function storageFaultSeen(evidence: Evidence, key: Key): boolean {
+  if (evidence.history.faults.some((fault) => !harmlessToStorage.has(fault.kind))) return true;
+  const { cluster } = evidence;
+  const partition = partitionOf(evidence, key);
+  if (cluster === null || partition === null) return false;
+  for (const rows of partition.recoveries.values()) {
+    if (rows.some((row) => cluster.store.recoveries.get(row)?.cut === 'power-loss')) return true;
+  }
+  return false;
+}
+
+/** True when a leader from outside the ISR was elected, or may have been where no trace says. */
+export function uncleanElectionPossible(evidence: Evidence, key: Key): boolean {
+  const partition = wholeTrace(evidence)?.partitions.get(key);
+  if (partition === undefined) return evidence.promises.uncleanElection;
+  return partition.elections.some((election) => !election.line.clean);
+}

@@ -1,0 +1,295 @@
+/**
+ * Whether a loss is allowed: the rule of expected loss.
+ *
+ * The record is followed to its last removal on each replica. A truncation is *justified* only if the leader that was
+ * then to be followed lacked that (offset, epoch), as its log stood when it took the role in that epoch; a leader that
+ * truncates itself never is. A loss is *expected* only if every truncation by a member of the ISR at the promise was
+ * justified, and the first leader elected after the promise that lacks the record was either elected uncleanly from
+ * outside that ISR, or lost the record to an injected storage fault before it had flushed it. Everything else is a
+ * violation, whatever the configuration: so a broker may not throw a record away first and be excused by an election
+ * later (S1b), while a cluster that was told to prefer availability may lose what only its dead leader had (S11).
+ */
+import type { Key } from './history.ts';
+import { partitionOf, storageFaultSeen, uncleanElectionPossible, wholeTrace, type Evidence } from './evidence.ts';
+import { acksAll } from './index-history.ts';
+import { kind } from './parse-trace.ts';
+import {
+  heldAt,
+  leaderPlace,
+  roleBefore,
+  type AckAt,
+  type ClusterTrace,
+  type ElectionAt,
+  type PartitionTrace,
+} from './replicas.ts';
+
+/** The moment from which a record had to be kept: its acknowledgement, or the high watermark passing it. */
+export interface Promised {
+  readonly offset: number;
+  readonly epoch: number;
+  /** The line that made the promise, the leader epoch in which it did, and the ISR that it relied on. */
+  readonly row: number;
+  readonly madeInEpoch: number;
+  readonly isr: readonly number[];
+}
+
+/** How a record left a replica for the last time. */
+export interface Removal {
+  readonly node: number;
+  readonly stay: number;
+  readonly row: number;
+  readonly by: 'truncation' | 'storage-fault' | 'recovery' | 'log-start' | 'deletion';
+  /** Of truncations: whether the leader to follow lacked the record; null where the question does not arise. */
+  readonly justified: boolean | null;
+  /** Whom it followed: itself when it led, null when nobody. */
+  readonly leader: number | null;
+}
+
+export interface Fate {
+  readonly class: 'violation' | 'expected' | 'unknown';
+  readonly labels: readonly string[];
+  readonly promised: Promised | null;
+  readonly removals: readonly Removal[];
+  /** The first leader elected after the promise without the record. */
+  readonly lacking: ElectionAt | null;
+  /** One clause that says why the class is what it is. */
+  readonly reason: string;
+}
+
+/** Judges the loss of a value that stood at `offset`; `row` is its row in the history. */
+export function judgeLoss(evidence: Evidence, key: Key, row: number, offset: number): Fate {
+  const cluster = wholeTrace(evidence);
+  const partition = partitionOf(evidence, key);
+  if (cluster === null || partition === null) return withoutTrace(evidence, key, 'there is no whole trace');
+  const promised = findPromise(evidence, cluster, partition, row, offset);
+  if (promised === null) return withoutTrace(evidence, key, 'the trace does not show the record');
+  return judgePromise(evidence, cluster, partition, promised);
+}
+
+function judgePromise(evidence: Evidence, cluster: ClusterTrace, partition: PartitionTrace, promised: Promised): Fate {
+  const removals = lastRemovals(cluster, partition, promised);
+  const lacking = firstLacking(cluster, partition, promised);
+  const fate = { promised, removals, lacking, labels: [] };
+  const unjustified = removals.find(
+    (removal) =>
+      removal.justified === false && (promised.isr.includes(removal.node) || removal.leader === removal.node),
+  );
+  if (unjustified !== undefined) {
+    const reason = `broker ${unjustified.node} truncated it without need`;
+    return { ...fate, class: 'violation', reason };
+  }
+  if (lacking === null || lacking.line.leader === null) {
+    return { ...fate, class: 'violation', reason: 'no elected leader lacked it when it was elected' };
+  }
+  const { leader } = lacking.line;
+  if (!lacking.line.clean && !promised.isr.includes(leader)) {
+    const reason = `broker ${leader} was elected uncleanly, from outside the in-sync replicas`;
+    return { ...fate, class: 'expected', reason };
+  }
+  if (lostToStorage(cluster, partition, promised, lacking, removals)) {
+    const labels = isLastStanding(evidence, lacking, removals, partition, promised) ? ['last-replica-standing'] : [];
+    const reason = `broker ${leader} lost it to a storage fault before it was flushed`;
+    return { ...fate, labels, class: 'expected', reason };
+  }
+  return { ...fate, class: 'violation', reason: `broker ${leader} was elected without it, and nothing excuses that` };
+}
+
+/** Without a trace a loss is a violation only where the configuration and the faults leave no excuse. */
+function withoutTrace(evidence: Evidence, key: Key, why: string): Fate {
+  const excusable = uncleanElectionPossible(evidence, key) || storageFaultSeen(evidence, key);
+  return {
+    class: excusable ? 'unknown' : 'violation',
+    labels: [],
+    promised: null,
+    removals: [],
+    lacking: null,
+    reason: excusable
+      ? `${why}, and an unclean election or a storage fault may excuse it`
+      : 'neither an unclean election nor a storage fault can excuse it',
+  };
+}
+
+/** Ties a value of the history to its record in the trace, and finds the promise that was made for it. */
+export function findPromise(
+  evidence: Evidence,
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  row: number,
+  offset: number,
+): Promised | null {
+  const { values } = evidence.history;
+  const ack = findAck(cluster, partition, values.process.get(row), values.correlation.get(row), offset);
+  if (ack !== null && ack.batchEpoch !== -1 && ack.acks === acksAll) {
+    return { offset, epoch: ack.batchEpoch, row: ack.row, madeInEpoch: ack.epoch, isr: ack.isr };
+  }
+  const epoch = epochOf(cluster, partition, values.process.get(row), values.correlation.get(row), offset);
+  return epoch === null ? null : promiseOfCommit(cluster, partition, offset, epoch);
+}
+
+/** The acknowledgement of an offset, preferably of this very message. */
+function findAck(
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  process: number,
+  correlation: number,
+  offset: number,
+): AckAt | null {
+  const { store } = cluster;
+  const covering = acksCovering(partition, offset);
+  const exact = covering.find(
+    ({ row }) => store.client.get(row) === process && store.correlation.get(row) === correlation,
+  );
+  if (exact !== undefined) return exact;
+  return covering.length === 1 ? (covering[0] ?? null) : null;
+}
+
+function acksCovering(partition: PartitionTrace, offset: number): readonly AckAt[] {
+  const { acks } = partition;
+  let low = 0;
+  let high = acks.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((acks[middle] as AckAt).last < offset) low = middle + 1;
+    else high = middle;
+  }
+  const found: AckAt[] = [];
+  for (let at = low; at < acks.length && (acks[at] as AckAt).base <= offset; at += 1) found.push(acks[at] as AckAt);
+  return found;
+}
+
+/** The epoch of the record that a message put at `offset`: by the message, or because only one record ever stood there. */
+function epochOf(
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  process: number,
+  correlation: number,
+  offset: number,
+): number | null {
+  const { store } = cluster;
+  const { stays } = partition;
+  const covering = stays.at(offset);
+  const own = covering.find((stay) => {
+    const row = stays.appended.get(stay);
+    return correlation !== -1 && store.client.get(row) === process && store.correlation.get(row) === correlation;
+  });
+  if (own !== undefined) return stays.epoch.get(own);
+  const epochs = new Set(covering.map((stay) => stays.epoch.get(stay)));
+  return epochs.size === 1 ? ([...epochs][0] ?? null) : null;
+}
+
+/** A record whose leader's high watermark passed it is promised to consumers, acknowledged or not. */
+function promiseOfCommit(
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  offset: number,
+  epoch: number,
+): Promised | null {
+  const { store } = cluster;
+  const { stays } = partition;
+  let first: Promised | null = null;
+  for (const stay of stays.at(offset)) {
+    const row = stays.committed.get(stay);
+    if (row === -1 || stays.epoch.get(stay) !== epoch) continue;
+    const madeInEpoch = store.epoch.get(row);
+    if (first !== null && first.madeInEpoch <= madeInEpoch) continue;
+    const isr = store.roles.get(row)?.isr ?? store.isrs[store.isr.get(row)] ?? [];
+    first = { offset, epoch, row, madeInEpoch, isr };
+  }
+  return first;
+}
+
+/** Where the record is gone, how it went; replicas that still hold it, or never did, are left out. */
+function lastRemovals(cluster: ClusterTrace, partition: PartitionTrace, promised: Promised): Removal[] {
+  const { stays } = partition;
+  const last = new Map<number, number>();
+  for (const stay of stays.at(promised.offset)) {
+    if (stays.epoch.get(stay) === promised.epoch) last.set(stays.node.get(stay), stay);
+  }
+  const removals: Removal[] = [];
+  for (const [node, stay] of last) {
+    const row = stays.removed.get(stay);
+    if (row !== -1) removals.push(removalOf(cluster, partition, promised, node, stay, row));
+  }
+  return removals.sort((x, y) => x.node - y.node);
+}
+
+function removalOf(
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  promised: Promised,
+  node: number,
+  stay: number,
+  row: number,
+): Removal {
+  const { store } = cluster;
+  const base = { node, stay, row, justified: null, leader: null };
+  const recovery = store.recoveries.get(row);
+  if (recovery !== undefined) {
+    const excused = recovery.cut === 'power-loss' && promised.offset >= recovery.flushed;
+    return { ...base, by: excused ? 'storage-fault' : 'recovery' };
+  }
+  if (store.kind.get(row) === kind.logStart) return { ...base, by: 'log-start' };
+  if (store.kind.get(row) !== kind.truncation) return { ...base, by: 'deletion' };
+  const role = roleBefore(cluster, partition, node, row);
+  const leader = role?.line.role === 'leader' ? node : (role?.line.leader ?? null);
+  if (role === null || leader === null || leader === node)
+    return { ...base, by: 'truncation', justified: false, leader };
+  const { place } = leaderPlace(cluster, partition, leader, role.epoch);
+  const held = heldAt(cluster, partition, leader, promised.offset, promised.epoch, place);
+  return { ...base, by: 'truncation', justified: !held, leader };
+}
+
+function firstLacking(cluster: ClusterTrace, partition: PartitionTrace, promised: Promised): ElectionAt | null {
+  for (const election of partition.elections) {
+    const { leader } = election.line;
+    if (election.epoch <= promised.madeInEpoch || leader === null) continue;
+    const { place } = leaderPlace(cluster, partition, leader, election.epoch);
+    if (!heldAt(cluster, partition, leader, promised.offset, promised.epoch, place)) return election;
+  }
+  return null;
+}
+
+/** The elected leader once held the record, and a storage fault took it before the election counted. */
+function lostToStorage(
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  promised: Promised,
+  lacking: ElectionAt,
+  removals: readonly Removal[],
+): boolean {
+  const leader = lacking.line.leader as number;
+  const { stays } = partition;
+  const { place } = leaderPlace(cluster, partition, leader, lacking.epoch);
+  const before = stays
+    .at(promised.offset)
+    .filter(
+      (stay) =>
+        stays.node.get(stay) === leader &&
+        stays.epoch.get(stay) === promised.epoch &&
+        (cluster.position[stays.appended.get(stay)] as number) <= place,
+    )
+    .at(-1);
+  if (before === undefined) return false;
+  const removed = stays.removed.get(before);
+  const recovery = cluster.store.recoveries.get(removed);
+  const last = removals.find((removal) => removal.stay === before);
+  if (last !== undefined) return last.by === 'storage-fault';
+  return recovery !== undefined && recovery.cut === 'power-loss' && promised.offset >= recovery.flushed;
+}
+
+/** KIP-966: the ISR had shrunk below min.insync.replicas to one, that one lost the record, and good copies existed. */
+function isLastStanding(
+  evidence: Evidence,
+  lacking: ElectionAt,
+  removals: readonly Removal[],
+  partition: PartitionTrace,
+  promised: Promised,
+): boolean {
+  if (lacking.isrBefore.length !== 1 || lacking.isrBefore[0] !== lacking.line.leader) return false;
+  if (evidence.promises.minInsyncReplicas < 2) return false;
+  const lostByFault = new Set(removals.filter(({ by }) => by === 'storage-fault').map(({ node }) => node));
+  const { stays } = partition;
+  return stays
+    .at(promised.offset)
+    .some((stay) => stays.epoch.get(stay) === promised.epoch && !lostByFault.has(stays.node.get(stay)));
+}

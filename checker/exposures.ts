@@ -1,0 +1,79 @@
+/**
+ * Exposures: the moments at which the high watermark flaw could have bitten.
+ *
+ * A member of the ISR becomes follower while it holds, at or above its own high watermark, a record that was
+ * acknowledged in an earlier epoch. A broker that truncates to its own high watermark throws such a record away; one
+ * that asks the leader keeps it. Every run counts them, whatever its build: a run without one proves nothing about it.
+ */
+import type { AckAt, ClusterTrace, PartitionTrace, RoleAt } from './replicas.ts';
+import { traceReference } from './replicas.ts';
+import type { Exposure } from './results.ts';
+
+export function findExposures(cluster: ClusterTrace): Exposure[] {
+  const exposures: Exposure[] = [];
+  for (const partition of cluster.partitions.values()) {
+    const acks = partition.acks.filter((ack) => ack.acks !== 0);
+    if (acks.length === 0) continue;
+    for (const [node, roles] of partition.roles) {
+      for (const role of roles) {
+        const exposure = exposureOf(cluster, partition, acks, node, role);
+        if (exposure !== null) exposures.push(exposure);
+      }
+    }
+  }
+  return exposures.sort((x, y) => x.key.localeCompare(y.key) || x.leaderEpoch - y.leaderEpoch || x.node - y.node);
+}
+
+function exposureOf(
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  acks: readonly AckAt[],
+  node: number,
+  role: RoleAt,
+): Exposure | null {
+  const { line } = role;
+  if (line.role !== 'follower' || line.leo <= line.hw || !line.isr.includes(node)) return null;
+  let first = -1;
+  let last = -1;
+  for (let at = firstReaching(acks, line.hw); at < acks.length; at += 1) {
+    const ack = acks[at] as AckAt;
+    if (ack.base >= line.leo) break;
+    if (ack.epoch >= role.epoch || !holdsAcked(cluster, partition, node, ack, role)) continue;
+    if (first === -1) first = Math.max(ack.base, line.hw);
+    last = Math.max(last, Math.min(ack.last, line.leo - 1));
+  }
+  if (first === -1) return null;
+  return {
+    key: partition.key,
+    node,
+    leaderEpoch: role.epoch,
+    highWatermark: line.hw,
+    endOffset: line.leo,
+    acknowledged: [first, last],
+    reference: traceReference(cluster.store, role.row),
+  };
+}
+
+/** The node held the very batch that was acknowledged when it took the role. */
+function holdsAcked(cluster: ClusterTrace, partition: PartitionTrace, node: number, ack: AckAt, role: RoleAt): boolean {
+  const { stays } = partition;
+  const place = cluster.position[role.row] as number;
+  return stays.at(ack.base).some((stay) => {
+    if (stays.node.get(stay) !== node || stays.epoch.get(stay) !== ack.batchEpoch) return false;
+    const removed = stays.removed.get(stay);
+    const appended = cluster.position[stays.appended.get(stay)] as number;
+    return appended < place && (removed === -1 || (cluster.position[removed] as number) > place);
+  });
+}
+
+/** The first acknowledgement that reaches `offset`. */
+function firstReaching(acks: readonly AckAt[], offset: number): number {
+  let low = 0;
+  let high = acks.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((acks[middle] as AckAt).last < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

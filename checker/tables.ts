@@ -1,0 +1,105 @@
+/**
+ * Columns and tables: how the checker holds millions of records in a few typed arrays.
+ *
+ * A column grows by doubling. A {@link NumberTable} maps numbers (offsets, values) to row numbers by open addressing,
+ * in twelve bytes a slot. Memory follows the number of records, never the size of an offset: a partition with two
+ * records at offsets 3 and 10^15 costs two slots.
+ */
+
+/** A growing column of 32-bit integers. */
+export class Ints {
+  #values = new Int32Array(64);
+  length = 0;
+
+  push(value: number): number {
+    if (this.length === this.#values.length) this.#values = doubled(this.#values, new Int32Array(this.length * 2));
+    this.#values[this.length] = value;
+    this.length += 1;
+    return this.length - 1;
+  }
+
+  get(row: number): number {
+    return this.#values[row] as number;
+  }
+
+  set(row: number, value: number): void {
+    this.#values[row] = value;
+  }
+}
+
+/** A growing column of numbers: offsets, times. */
+export class Doubles {
+  #values = new Float64Array(64);
+  length = 0;
+
+  push(value: number): number {
+    if (this.length === this.#values.length) this.#values = doubled(this.#values, new Float64Array(this.length * 2));
+    this.#values[this.length] = value;
+    this.length += 1;
+    return this.length - 1;
+  }
+
+  get(row: number): number {
+    return this.#values[row] as number;
+  }
+
+  set(row: number, value: number): void {
+    this.#values[row] = value;
+  }
+}
+
+/** Maps whole numbers to rows (0 and up). A row is never removed. */
+export class NumberTable {
+  #keys = new Float64Array(16);
+  #rows = new Int32Array(16).fill(-1);
+  size = 0;
+
+  /** The row of `key`, or −1. */
+  get(key: number): number {
+    return this.#rows[this.#slot(key)] as number;
+  }
+
+  set(key: number, row: number): void {
+    let slot = this.#slot(key);
+    if (this.#rows[slot] === -1) {
+      if (this.size * 4 >= this.#keys.length * 3) {
+        this.#grow();
+        slot = this.#slot(key);
+      }
+      this.size += 1;
+      this.#keys[slot] = key;
+    }
+    this.#rows[slot] = row;
+  }
+
+  /** The slot that holds `key`, or the empty one where it belongs. */
+  #slot(key: number): number {
+    const mask = this.#keys.length - 1;
+    const low = key | 0;
+    const high = (key - (low >>> 0)) / 4294967296;
+    let hash = Math.imul(low ^ Math.imul(high | 0, 0x9e3779b1), 0x85ebca6b);
+    hash ^= hash >>> 15;
+    let slot = hash & mask;
+    while (this.#rows[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  #grow(): void {
+    const keys = this.#keys;
+    const rows = this.#rows;
+    this.#keys = new Float64Array(keys.length * 2);
+    this.#rows = new Int32Array(keys.length * 2).fill(-1);
+    for (let from = 0; from < keys.length; from += 1) {
+      const row = rows[from] as number;
+      if (row === -1) continue;
+      const slot = this.#slot(keys[from] as number);
+      this.#keys[slot] = keys[from] as number;
+      this.#rows[slot] = row;
+    }
+  }
+}
+
+function doubled<T extends Int32Array | Float64Array>(from: T, into: T): T {
+  into.set(from);
+  return into;
+}

@@ -1,0 +1,235 @@
+/**
+ * A run's folder, or a history alone, as the input of the checker.
+ *
+ * Only `history.jsonl` must be there: a run that was killed leaves what it had, and the checker says what that proves.
+ * A `run.json` that cannot be understood is an error, since nobody knows then what had been promised.
+ *
+ * Bounds: segment files are read whole, one replica after another.
+ */
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { z } from 'zod';
+import { checkRun, type CheckInput } from '../../checker/check.ts';
+import type { Promises, RunDescription } from '../../checker/evidence.ts';
+import type { ReplicaFiles } from '../../checker/final-logs.ts';
+import type { RunResults } from '../../checker/results.ts';
+import type { Decompressors } from '../../checker/segments.ts';
+import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
+import { readLines } from './read-lines.ts';
+
+/** What the command line says about the promises; it wins over `run.json`. */
+export type PromiseFlags = { readonly [P in keyof Promises]?: Promises[P] | undefined };
+
+/** Checks what stands at `path`: a run's folder or a history file. */
+export function checkPath(path: string, flags: PromiseFlags = {}): RunResults {
+  return checkRun(loadPath(path, flags));
+}
+
+/** Checks a run's folder: the step of a run between reading back and reporting. */
+export function checkRunDirectory(directory: string): RunResults {
+  return checkRun(loadDirectory(resolve(directory), {}));
+}
+
+export function loadPath(path: string, flags: PromiseFlags): CheckInput {
+  const absolute = resolve(path);
+  let directory: boolean;
+  try {
+    directory = statSync(absolute).isDirectory();
+  } catch (error) {
+    const why =
+      errorCode(error) === 'ENOENT'
+        ? 'there is no such file or folder'
+        : `it cannot be looked at (${errorCode(error)})`;
+    throw new UsageError(`${path}: ${why}; give the folder of a run, or a history.jsonl`);
+  }
+  return directory ? loadDirectory(absolute, flags) : loadHistory(absolute, flags);
+}
+
+function loadHistory(path: string, flags: PromiseFlags): CheckInput {
+  const notes: string[] = [];
+  if (existsSync(join(dirname(path), 'run.json'))) {
+    notes.push(`only the history was looked at; tidemark check ${dirname(path)} takes its trace and logs in as well`);
+  }
+  const run: RunDescription = { ...emptyRun, name: basename(path) };
+  return {
+    source: 'history',
+    run,
+    promises: promisesOf(run.configuration, flags, notes),
+    history: linesOf(path),
+    trace: null,
+    logs: null,
+    decompressors,
+    notes,
+  };
+}
+
+function loadDirectory(directory: string, flags: PromiseFlags): CheckInput {
+  const history = join(directory, 'history.jsonl');
+  if (!existsSync(history)) {
+    const comparison = existsSync(join(directory, 'runs'));
+    const hint = comparison
+      ? 'it looks like a comparison: check one of the folders in its runs/'
+      : 'is it the folder of a run?';
+    throw new UsageError(`${directory} holds no history.jsonl; ${hint}`);
+  }
+  const notes: string[] = [];
+  const run = readRunDescription(directory, notes);
+  const trace = join(directory, 'trace.jsonl');
+  const data = join(directory, 'data');
+  return {
+    source: 'run',
+    run,
+    promises: promisesOf(run.configuration, flags, notes),
+    history: linesOf(history),
+    trace: existsSync(trace) ? linesOf(trace) : null,
+    logs: existsSync(data) ? readData(data) : null,
+    decompressors,
+    notes,
+  };
+}
+
+/** Errors of the system while reading become one clear line, wherever in the stream they come. */
+function* linesOf(path: string): Generator<string, void, undefined> {
+  try {
+    yield* readLines(path);
+  } catch (error) {
+    throw new EnvironmentError(`${path} cannot be read: ${errorCode(error) ?? String(error)}`, { cause: error });
+  }
+}
+
+const decompressors: Decompressors = {
+  gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: 1 << 28 }),
+  zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: 1 << 28 }),
+};
+
+const emptyRun: RunDescription = {
+  name: 'unknown',
+  command: null,
+  configuration: {},
+  settled: null,
+  settleMs: null,
+  residual: [],
+  finalLeaders: {},
+  completed: null,
+  error: null,
+};
+
+const runFile = z.looseObject({
+  schemaVersion: z.literal(1).optional(),
+  name: z.string().optional(),
+  command: z.string().nullish(),
+  configuration: z.record(z.string(), z.unknown()),
+  settled: z.boolean().nullish(),
+  settleMs: z.number().nullish(),
+  residual: z.array(z.string()).optional(),
+  finalLeaders: z.record(z.string(), z.number().nullable()).optional(),
+  completed: z.boolean().nullish(),
+  error: z.string().nullish(),
+});
+
+function readRunDescription(directory: string, notes: string[]): RunDescription {
+  const path = join(directory, 'run.json');
+  if (!existsSync(path)) {
+    notes.push('there is no run.json: the defaults are taken for what was promised');
+    return { ...emptyRun, name: basename(directory) };
+  }
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'it is not JSON' : String(errorCode(error));
+    throw new EnvironmentError(
+      `${path} cannot be read: ${why}; restore it, or check the history.jsonl beside it alone`,
+    );
+  }
+  const checked = runFile.safeParse(parsed);
+  if (!checked.success) {
+    const [issue] = checked.error.issues;
+    const where = issue === undefined || issue.path.length === 0 ? 'the whole' : issue.path.join('.');
+    throw new EnvironmentError(`${path} is not a run's description: ${where}: ${issue?.message ?? 'unknown'}`);
+  }
+  const { name, command, configuration, settled, settleMs, residual, finalLeaders, completed, error } = checked.data;
+  return {
+    name: name ?? basename(directory),
+    command: command ?? null,
+    configuration,
+    settled: settled ?? null,
+    settleMs: settleMs ?? null,
+    residual: residual ?? [],
+    finalLeaders: finalLeaders ?? {},
+    completed: completed ?? null,
+    error: error ?? null,
+  };
+}
+
+const promiseFields = z.object({
+  acks: z.union([z.literal('all'), z.literal(0), z.literal(1)]).catch('all'),
+  minInsyncReplicas: z.number().int().catch(2),
+  uncleanElection: z.boolean().catch(false),
+});
+
+function promisesOf(configuration: RunDescription['configuration'], flags: PromiseFlags, notes: string[]): Promises {
+  const recorded = promiseFields.parse(configuration);
+  const promises = { ...recorded };
+  for (const name of ['acks', 'minInsyncReplicas', 'uncleanElection'] as const) {
+    const flag = flags[name];
+    if (flag === undefined || flag === recorded[name]) continue;
+    Object.assign(promises, { [name]: flag });
+    if (configuration[name] !== undefined) {
+      notes.push(`judged as if ${name} had been ${String(flag)}; the run had ${String(recorded[name])}`);
+    }
+  }
+  return promises;
+}
+
+/** Every replica in `data/<node>/<topic>-<partition>/`. */
+function readData(data: string): CheckInput['logs'] {
+  const nodes: number[] = [];
+  const folders: { node: number; directory: string }[] = [];
+  for (const entry of readdirSync(data, { withFileTypes: true })) {
+    const node = Number(entry.name.replace(/^broker-/, ''));
+    if (!entry.isDirectory() || !Number.isSafeInteger(node)) continue;
+    nodes.push(node);
+    folders.push({ node, directory: join(data, entry.name) });
+  }
+  if (nodes.length === 0) return null;
+  return { nodes, files: replicasIn(folders) };
+}
+
+function* replicasIn(
+  folders: readonly { node: number; directory: string }[],
+): Generator<ReplicaFiles, void, undefined> {
+  for (const { node, directory } of folders) {
+    const starts = readOffsetCheckpoint(join(directory, 'log-start-offset-checkpoint'));
+    const marks = readOffsetCheckpoint(join(directory, 'replication-offset-checkpoint'));
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      if (!entry.isDirectory() || !/-\d+$/.test(entry.name)) continue;
+      const key = entry.name;
+      yield {
+        node,
+        key,
+        segments: readSegments(join(directory, key)),
+        logStart: starts.get(key) ?? null,
+        checkpointedHighWatermark: marks.get(key) ?? null,
+      };
+    }
+  }
+}
+
+function readSegments(directory: string): ReplicaFiles['segments'] {
+  return readdirSync(directory)
+    .filter((name) => /^\d{20}\.log$/.test(name))
+    .map((name) => ({ baseOffset: Number(name.slice(0, 20)), bytes: readFileSync(join(directory, name)) }));
+}
+
+/** `topic partition offset` a line, after a version and a count (Kafka's OffsetCheckpointFile). */
+function readOffsetCheckpoint(path: string): Map<string, number> {
+  const offsets = new Map<string, number>();
+  if (!existsSync(path)) return offsets;
+  for (const line of readFileSync(path, 'utf8').split('\n').slice(2)) {
+    const match = /^(\S+) (\d+) (\d+)$/.exec(line);
+    if (match !== null) offsets.set(`${match[1]}-${match[2]}`, Number(match[3]));
+  }
+  return offsets;
+}

@@ -1,0 +1,114 @@
+/**
+ * A run's results as text for people: verdict, guarantees, anomalies with their causes, exposures, figures.
+ *
+ * Pure: the same results give the same text, so that golden files can hold it.
+ */
+import type { Anomaly, Exposure, Guarantee, GuaranteeVerdict, Reference, RunResults } from '../../checker/results.ts';
+
+const maxAnomalies = 20;
+
+export function verdictText(results: RunResults): string {
+  return [
+    headline(results),
+    '',
+    ...guaranteeLines(results.guarantees),
+    ...anomalySection(results.anomalies),
+    ...exposureSection(results.exposures),
+    ...faultSection(results),
+    '',
+    figures(results),
+    ...section('Notes', results.notes),
+    ...(results.run.command === null ? [] : ['', `Again: ${results.run.command}`]),
+    '',
+  ].join('\n');
+}
+
+function headline({ valid, run, anomalies }: RunResults): string {
+  const violations = anomalies.filter((anomaly) => anomaly.class === 'violation').length;
+  const subject = run.build === 'unknown' ? run.name : `${run.name} (build ${run.build})`;
+  if (valid === true) return `Valid: ${subject} kept every promise that was checked.`;
+  if (valid === 'unknown') return `Unknown: nothing proves that ${subject} broke a promise, nor that it kept them all.`;
+  return `Not valid: ${subject} broke its word, ${violations === 1 ? 'one violation' : `${violations} violations`}.`;
+}
+
+const words: Readonly<Record<string, string>> = {
+  true: 'kept',
+  false: 'BROKEN',
+  unknown: 'unknown',
+  'not-checked': 'not checked',
+};
+
+function guaranteeLines(guarantees: Readonly<Record<Guarantee, GuaranteeVerdict>>): string[] {
+  return Object.entries(guarantees).map(([name, verdict]) => `  ${name.padEnd(13)} ${words[String(verdict)]}`);
+}
+
+function anomalySection(anomalies: readonly Anomaly[]): string[] {
+  const shown = anomalies.slice(0, maxAnomalies);
+  const more = anomalies.length - shown.length;
+  return [...shown.flatMap(anomalyLines), ...(more > 0 ? ['', `${more} more anomalies: see results.json.`] : [])];
+}
+
+function anomalyLines(anomaly: Anomaly): string[] {
+  const labels = anomaly.labels.length === 0 ? '' : ` [${anomaly.labels.join(', ')}]`;
+  const allowed =
+    anomaly.class === 'expected' && anomaly.kind !== 'malformed' ? ' (expected: the configuration allows it)' : '';
+  return [
+    '',
+    `${anomaly.kind}${labels}${allowed}`,
+    `  ${anomaly.summary}.`,
+    ...anomaly.why.map((step, at) => `  ${String(at + 1).padStart(2)}. ${step.text}${referencesText(step.references)}`),
+    ...anomaly.consequences.map(
+      ({ kind, count, summary }) => `   → ${kind}${count > 1 ? ` (${count} times)` : ''}: ${summary}.`,
+    ),
+    ...(anomaly.why.length === 0 && anomaly.evidence.length > 0
+      ? [`  see${referencesText(anomaly.evidence.slice(0, 6))}`]
+      : []),
+  ];
+}
+
+function referencesText(references: readonly Reference[]): string {
+  return references.length === 0 ? '' : ` {${references.map(referenceText).join(', ')}}`;
+}
+
+/** `history 12`, `trace 2.1:40` (node, boot, seq), `log 2@7` (node, offset). */
+function referenceText(reference: Reference): string {
+  switch (reference.source) {
+    case 'history':
+      return `history ${reference.index}`;
+    case 'trace':
+      return `trace ${reference.node}.${reference.boot}:${reference.seq}`;
+    case 'log':
+      return `log ${reference.node}@${reference.offset}`;
+  }
+}
+
+function exposureSection(exposures: readonly Exposure[] | null): string[] {
+  if (exposures === null) return ['', 'Exposures: unknown, there is no trace.'];
+  if (exposures.length === 0) return ['', 'Exposures: none. This run did not exercise the flaw.'];
+  const lines = exposures.slice(0, 5).map((exposure) => {
+    const { key, node, leaderEpoch, highWatermark, endOffset, acknowledged } = exposure;
+    const [first, last] = acknowledged;
+    const risk = first === last ? `offset ${first}` : `offsets ${first} to ${last}`;
+    return `  broker ${node} became follower in epoch ${leaderEpoch} of ${key} with high watermark ${highWatermark} and end ${endOffset}; acknowledged at ${risk}`;
+  });
+  const more = exposures.length - lines.length;
+  return ['', `Exposures: ${exposures.length}`, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])];
+}
+
+function faultSection({ faults }: RunResults): string[] {
+  if (faults.length === 0) return [];
+  const lines = faults.map(({ fault, kind, nodes, effective }) => {
+    const where = Object.entries(nodes).map(([role, node]) => `${role} ${String(node)}`);
+    return `  ${fault}: ${kind}${where.length === 0 ? '' : ` (${where.join('; ')})`}${effective ? '' : ', ineffective'}`;
+  });
+  return ['', `Faults: ${faults.length}`, ...lines];
+}
+
+function figures({ measures }: RunResults): string {
+  const parts = Object.entries(measures).map(([name, value]) => `${name} ${Math.round(value * 1000) / 1000}`);
+  return `Figures: ${parts.join(', ')}`;
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+}

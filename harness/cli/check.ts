@@ -1,0 +1,56 @@
+/**
+ * `tidemark check PATH`: the verdict over a stored run, or over a history alone, without any cluster.
+ *
+ * Reads files, writes none. With `--json` the results stand alone on standard output; the text for people goes there
+ * without it.
+ */
+import { Option, type Command } from 'commander';
+import { UsageError, exitCodes } from '../errors.ts';
+
+interface CheckFlags {
+  readonly json: boolean;
+  readonly acks?: 'all' | 0 | 1;
+  readonly minInsync?: number;
+  readonly unclean?: boolean;
+}
+
+export function registerCheck(program: Command): void {
+  program
+    .command('check')
+    .description('check a stored run, or a history alone, without any cluster')
+    .argument('<path>', 'the folder of a run, or a history.jsonl')
+    .option('--json', 'print the results as JSON on standard output', false)
+    .addOption(
+      new Option('--acks <acks>', 'what the producers asked for, where run.json does not say').argParser(acksFlag),
+    )
+    .addOption(new Option('--min-insync <n>', 'min.insync.replicas, where run.json does not say').argParser(countFlag))
+    .option('--unclean', 'unclean leader election was allowed, where run.json does not say')
+    .action(async (path: string, flags: CheckFlags) => {
+      const { checkPath } = await import('../check/load-run.ts');
+      const results = checkPath(path, {
+        acks: flags.acks,
+        minInsyncReplicas: flags.minInsync,
+        uncleanElection: flags.unclean,
+      });
+      if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+      else {
+        const { verdictText } = await import('../check/verdict-text.ts');
+        process.stdout.write(verdictText(results));
+      }
+      const { valid } = results;
+      process.exitCode = valid === true ? exitCodes.valid : valid === false ? exitCodes.anomaly : exitCodes.unknown;
+    });
+}
+
+function acksFlag(text: string): 'all' | 0 | 1 {
+  if (text === 'all' || text === '-1') return 'all';
+  if (text === '0') return 0;
+  if (text === '1') return 1;
+  throw new UsageError(`--acks ${text}: write all, 1 or 0`);
+}
+
+function countFlag(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1) return count;
+  throw new UsageError(`--min-insync ${text}: write a whole number from 1 up`);
+}
