@@ -24,7 +24,7 @@ export interface Admin {
   describe(topics: readonly string[], node?: NodeId): Promise<ClusterDescription>;
 }
 
-export interface NewTopic {
+interface NewTopic {
   readonly name: string;
   readonly partitions: number;
   readonly replicationFactor: number;
@@ -32,12 +32,12 @@ export interface NewTopic {
   readonly timeoutMs: number;
 }
 
-export interface ClusterDescription {
+interface ClusterDescription {
   readonly brokers: readonly NodeId[];
   readonly partitions: ReadonlyMap<Key, PartitionDescription>;
 }
 
-export interface PartitionDescription {
+interface PartitionDescription {
   readonly leader: NodeId | null;
   readonly leaderEpoch: number;
   readonly replicas: readonly NodeId[];
@@ -46,6 +46,8 @@ export interface PartitionDescription {
 
 /** Counts as a client where links are cut. */
 const adminClientId = 'client-admin';
+/** How long a broker may take to show that it is not paused. */
+const awakeTimeoutMs = 250;
 const versions = { Metadata: 7, CreateTopics: 4, MoveLeader: 0 } as const;
 
 export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTimeoutMs = 1_000): Admin {
@@ -53,6 +55,7 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
     api: A,
     body: RequestBody<A>,
     nodes: Iterable<NodeId> = addresses.keys(),
+    timeoutMs = requestTimeoutMs,
   ): Promise<{ readonly node: NodeId; readonly body: ResponseBody<A> }> => {
     const failures: string[] = [];
     for (const node of nodes) {
@@ -60,7 +63,7 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
       if (address === undefined) throw new Error(`no address of broker ${node}`);
       try {
         const request = { api, version: versions[api], body };
-        return { node, body: await roundTrip<A>(address, adminClientId, request, requestTimeoutMs) };
+        return { node, body: await roundTrip<A>(address, adminClientId, request, timeoutMs) };
       } catch (error) {
         failures.push(error instanceof Error ? error.message : String(error));
       }
@@ -68,14 +71,15 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
     throw new EnvironmentError(`no broker answers: ${failures.join('; ')}`);
   };
 
+  /** A request must not lie in the socket of a paused broker, and take effect when nobody expects it any more. */
+  const isAwake = (node: NodeId): Promise<boolean> =>
+    ask('Metadata', metadataRequest([]), [node], awakeTimeoutMs).then(
+      () => true,
+      () => false,
+    );
+
   const describe: Admin['describe'] = async (topics, node) => {
-    const request = {
-      topics: topics.map((name) => ({ name })),
-      allowAutoTopicCreation: false,
-      includeClusterAuthorizedOperations: false,
-      includeTopicAuthorizedOperations: false,
-    };
-    const { body } = await ask('Metadata', request, node === undefined ? undefined : [node]);
+    const { body } = await ask('Metadata', metadataRequest(topics), node === undefined ? undefined : [node]);
     return description(body);
   };
 
@@ -90,13 +94,23 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
     },
     async moveLeader(partition, to) {
       const key = splitKey(partition);
-      try {
-        const { node, body } = await ask('MoveLeader', { ...key, target: to });
-        const error = body.errorCode === ErrorCode.NONE ? null : errorName(body.errorCode);
-        return { effective: error === null, facts: { through: node, error, message: body.errorMessage } };
-      } catch (error) {
-        return { effective: false, facts: { error: error instanceof Error ? error.message : String(error) } };
+      // Through the new leader if it can: of all brokers it is the one that must be in touch with the controller.
+      const nodes = [to, ...[...addresses.keys()].filter((node) => node !== to)];
+      const awake = new Map(nodes.map((node) => [node, isAwake(node)]));
+      let reason = 'no broker answers';
+      for (const node of nodes) {
+        if ((await awake.get(node)) !== true) continue;
+        try {
+          const { body } = await ask('MoveLeader', { ...key, target: to }, [node]);
+          if (body.errorCode === ErrorCode.NONE) return { effective: true, facts: { through: node } };
+          reason = `${errorName(body.errorCode)}${body.errorMessage === null ? '' : `, ${body.errorMessage}`}`;
+          // A broker that cannot reach the controller says so after a while; another may.
+          if (body.errorCode !== ErrorCode.REQUEST_TIMED_OUT) break;
+        } catch (error) {
+          reason = error instanceof Error ? error.message : String(error);
+        }
       }
+      return { effective: false, facts: { error: reason } };
     },
   };
 }
@@ -110,6 +124,15 @@ async function until(deadline: number, attempt: () => Promise<void>): Promise<vo
     maxTimeout: 50,
     maxRetryTime: Math.max(0, deadline - performance.now()),
   });
+}
+
+function metadataRequest(topics: readonly string[]): RequestBody<'Metadata'> {
+  return {
+    topics: topics.map((name) => ({ name })),
+    allowAutoTopicCreation: false,
+    includeClusterAuthorizedOperations: false,
+    includeTopicAuthorizedOperations: false,
+  };
 }
 
 function createTopicsRequest(topic: NewTopic): RequestBody<'CreateTopics'> {

@@ -58,10 +58,11 @@ export function observeFinalRead(
     progress = true;
   }
   // A broker that has nothing for us answers at once at the end of a log; do not ask it in a tight loop.
-  if (completion.f === 'poll' && (completion.type !== 'ok' || !progress)) state.pauseUntilNs = nowNs + state.retryPauseNs;
+  if (completion.f === 'poll' && (completion.type !== 'ok' || !progress))
+    state.pauseUntilNs = nowNs + state.retryPauseNs;
 }
 
-export function isComplete(state: FinalReadState): boolean {
+function isComplete(state: FinalReadState): boolean {
   return [...state.ends].every(([key, end]) => reachedEnd(state, key, end));
 }
 
