@@ -41,8 +41,14 @@ export interface Message {
 /** Stops messages until they are let through. */
 export interface Hold {
   readonly matches: (lane: Lane, message: Message) => boolean;
-  /** So many of those that match pass nevertheless. */
-  passes: number;
+  /** Those that may pass nevertheless. */
+  readonly exempt: Set<Message>;
+}
+
+/** A message that is first on its lane, and stopped. */
+export interface HeldMessage {
+  readonly lane: Lane;
+  readonly message: Message;
 }
 
 export interface Connection {
@@ -165,14 +171,14 @@ export class Network {
   }
 
   hold(matches: Hold['matches']): Hold {
-    const hold = { matches, passes: 0 };
+    const hold = { matches, exempt: new Set<Message>() };
     this.#holds.push(hold);
     return hold;
   }
 
-  /** Lets so many more messages through. */
-  pass(hold: Hold, count: number): void {
-    hold.passes += count;
+  /** Lets one held message through. */
+  letThrough(hold: Hold, message: Message): void {
+    hold.exempt.add(message);
     this.#resume();
   }
 
@@ -183,11 +189,12 @@ export class Network {
     this.#resume();
   }
 
-  /** Messages that a hold stops now, in the order in which they were stopped. */
-  heldBy(hold: Hold): Message[] {
+  /** What a hold stops now and somebody still waits for, in the order in which it was stopped. */
+  heldBy(hold: Hold): HeldMessage[] {
     return this.#stopped.flatMap((lane) => {
-      const { first } = lane;
-      return first !== undefined && hold.matches(lane, first) ? [first] : [];
+      const message = lane.first;
+      const waitedFor = message !== undefined && lane.connection.requesterOpen && lane.connection.responderOpen;
+      return waitedFor && hold.matches(lane, message) ? [{ lane, message }] : [];
     });
   }
 
@@ -207,9 +214,7 @@ export class Network {
 
   #isHeld(lane: Lane, message: Message): boolean {
     for (const hold of this.#holds) {
-      if (!hold.matches(lane, message)) continue;
-      if (hold.passes === 0) return true;
-      hold.passes -= 1;
+      if (!hold.exempt.delete(message) && hold.matches(lane, message)) return true;
     }
     return false;
   }

@@ -1,0 +1,335 @@
+/**
+ * The conditions of the scenario language: what can be expected or waited for, each with its usage, pattern and check.
+ *
+ * A check answers whether the condition holds and, for a reader of the failure, how things stand instead. Patterns are
+ * matched as those of steps are. To add a condition, add an entry.
+ */
+import type { NodeId } from '../../broker/core/step.ts';
+import { errorName } from '../../broker/protocol/index.ts';
+import { endOffsetOf } from './disk.ts';
+import { PlayError } from './play.ts';
+import type { PartitionName, Play, Produced } from './play.ts';
+import { normalize } from './scenario-steps.ts';
+import type { Words } from './scenario-steps.ts';
+
+export interface Outcome {
+  readonly holds: boolean;
+  /** How things are. */
+  readonly actual: string;
+}
+
+export type Condition = (play: Play) => Outcome;
+
+interface ConditionKind {
+  readonly usage: string;
+  readonly pattern: RegExp;
+  readonly check: (play: Play, words: Words, partition: PartitionName) => Outcome;
+}
+
+const RECORDS = '(?<records>\\w+(?: at \\d+)?(?:, \\w+(?: at \\d+)?)*)';
+
+const kinds: readonly ConditionKind[] = [
+  {
+    usage: 'LEO of <broker> is <offset>',
+    pattern: /^LEO of (?<broker>\d+) is (?<value>\d+)$/,
+    check: (play, { broker, value }, partition) => {
+      const log = play.node(Number(broker)).disk.find(partition.key);
+      return is(log === undefined ? 'no log' : String(endOffsetOf(log)), value);
+    },
+  },
+  {
+    usage: 'HW of <broker> is <offset>',
+    pattern: /^HW of (?<broker>\d+) is (?<value>\d+)$/,
+    check: (play, { broker, value }, partition) => is(String(replica(play, broker, partition).highWatermark), value),
+  },
+  {
+    usage: 'LEO of <broker> known to <broker> is <offset>|unknown',
+    pattern: /^LEO of (?<follower>\d+) known to (?<broker>\d+) is (?<value>\d+|unknown)$/,
+    check: (play, { follower, broker, value }, partition) => {
+      const { role } = replica(play, broker, partition);
+      if (role.kind !== 'leader') return { holds: false, actual: `broker ${broker} does not lead` };
+      const end = role.followers.get(Number(follower))?.end ?? -1;
+      return is(end < 0 ? 'unknown' : String(end), value);
+    },
+  },
+  {
+    usage: 'ISR is <broker>, <broker>',
+    pattern: /^ISR is (?<value>\d+(?:, \d+)*)$/,
+    check: (play, { value }, partition) => is(sorted(play.state(partition).isr), sorted(numbers(value))),
+  },
+  {
+    usage: 'ISR known to <broker> is <broker>, <broker>',
+    pattern: /^ISR known to (?<broker>\d+) is (?<value>\d+(?:, \d+)*)$/,
+    check: (play, { broker, value }, partition) =>
+      is(sorted(replica(play, broker, partition).isr), sorted(numbers(value))),
+  },
+  {
+    usage: 'leader is <broker>|none',
+    pattern: /^leader is (?<value>\d+|none)$/,
+    check: (play, { value }, partition) => is(leaderName(play.state(partition).leader), value),
+  },
+  {
+    usage: 'leader known to <broker> is <broker>|none',
+    pattern: /^leader known to (?<broker>\d+) is (?<value>\d+|none)$/,
+    check: (play, { broker, value }, partition) => is(leaderName(replica(play, broker, partition).leader ?? -1), value),
+  },
+  {
+    usage: 'leader epoch is <epoch>',
+    pattern: /^leader epoch is (?<value>\d+)$/,
+    check: (play, { value }, partition) => is(String(play.state(partition).leaderEpoch), value),
+  },
+  {
+    usage: 'leader epoch known to <broker> is <epoch>',
+    pattern: /^leader epoch known to (?<broker>\d+) is (?<value>\d+)$/,
+    check: (play, { broker, value }, partition) => is(String(replica(play, broker, partition).leaderEpoch), value),
+  },
+  {
+    usage: 'epoch checkpoint of <broker> is <epoch> <offset>[, <epoch> <offset>]|empty',
+    pattern: /^epoch checkpoint of (?<broker>\d+) is (?<value>\d+ \d+(?:, \d+ \d+)*|empty)$/,
+    check: (play, { broker, value }, partition) => {
+      const epochs = play.node(Number(broker)).disk.find(partition.key)?.epochs ?? [];
+      return is(epochs.map(({ epoch, startOffset }) => `${epoch} ${startOffset}`).join(', ') || 'empty', value);
+    },
+  },
+  {
+    usage: 'log of <broker> is <value>[, <value>]|empty',
+    pattern: /^log of (?<broker>\d+) is (?<value>\w+(?:, \w+)*)$/,
+    check: (play, { broker, value }, partition) => {
+      const values = play.valuesOf(Number(broker), partition).map((record) => record.value);
+      return is(values.join(', ') || 'empty', value);
+    },
+  },
+  {
+    usage: 'log of <broker> holds <value> at <offset>',
+    pattern: /^log of (?<broker>\d+) holds (?<value>\w+) at (?<offset>\d+)$/,
+    check: (play, { broker, value, offset }, partition) => {
+      const there = play.valuesOf(Number(broker), partition).find((record) => record.offset === Number(offset));
+      return is(there?.value ?? `nothing at ${offset}`, value);
+    },
+  },
+  {
+    usage: 'log of <broker> lacks <value>',
+    pattern: /^log of (?<broker>\d+) lacks (?<value>\w+)$/,
+    check: (play, { broker, value }, partition) => {
+      const there = play.valuesOf(Number(broker), partition).find((record) => record.value === value);
+      return {
+        holds: there === undefined,
+        actual: there === undefined ? 'it does' : `it holds ${value} at ${there.offset}`,
+      };
+    },
+  },
+  {
+    usage: '<value> is acknowledged [at <offset>]',
+    pattern: /^(?<value>\w+) is acknowledged(?: at (?<offset>\d+))?$/,
+    check: (play, { value, offset }) => {
+      const fate = fateOf(produced(play, value));
+      const holds = fate.offset !== null && (offset === undefined || fate.offset === Number(offset));
+      return { holds, actual: fate.words };
+    },
+  },
+  {
+    usage: '<value> is not acknowledged',
+    pattern: /^(?<value>\w+) is not acknowledged$/,
+    check: (play, { value }) => {
+      const fate = fateOf(produced(play, value));
+      return { holds: fate.offset === null, actual: fate.words };
+    },
+  },
+  {
+    usage: '<value> is refused with <error>',
+    pattern: /^(?<value>\w+) is refused with (?<error>[A-Z_]+)$/,
+    check: (play, { value, error }) => is(fateOf(produced(play, value)).words, `refused with ${error}`),
+  },
+  {
+    usage: '<client> got <value> at <offset>[, …]|nothing|<error>',
+    pattern: new RegExp(`^(?<client>\\w+) got (?:${RECORDS}|(?<error>[A-Z_]{4,}))$`),
+    check: (play, { client, records, error }) => {
+      const read = play.reads.findLast((each) => each.client === client);
+      if (read === undefined) throw new PlayError(`${client} has read nothing yet`);
+      const got = read.error ?? (read.records.map((each) => `${each.value} at ${each.offset}`).join(', ') || 'nothing');
+      return is(got, records ?? error);
+    },
+  },
+  {
+    usage: 'no read went beyond the high watermark',
+    pattern: /^no read went beyond the high watermark$/,
+    check: (play) => {
+      const beyond = play.reads.find(({ records, highWatermark }) =>
+        records.some(({ offset }) => offset >= highWatermark),
+      );
+      if (beyond === undefined) return { holds: true, actual: 'none did' };
+      const { client, broker, highWatermark } = beyond;
+      return {
+        holds: false,
+        actual: `${client} got records at or above ${highWatermark}, the high watermark of broker ${broker}`,
+      };
+    },
+  },
+  {
+    usage: '<broker> truncated from <offset> to <offset> [by <rule>]',
+    pattern: /^(?<broker>\d+) truncated from (?<from>\d+) to (?<to>\d+)(?: by (?<rule>[a-z-]+))?$/,
+    check: (play, { broker, from, to, rule }, partition) => {
+      const done = truncations(play, broker, partition);
+      const holds = done.some(
+        (each) => each.words === `from ${from} to ${to}` && (rule === undefined || each.rule === rule),
+      );
+      return {
+        holds,
+        actual: done.map((each) => `${each.words} by ${each.rule}`).join('; ') || 'it truncated nothing',
+      };
+    },
+  },
+  {
+    usage: '<broker> truncated nothing',
+    pattern: /^(?<broker>\d+) truncated nothing$/,
+    check: (play, { broker }, partition) => {
+      const done = truncations(play, broker, partition);
+      return {
+        holds: done.length === 0,
+        actual: done.map((each) => `${each.words} by ${each.rule}`).join('; ') || 'nothing',
+      };
+    },
+  },
+  {
+    usage: '<broker> is live|fenced|down',
+    pattern: /^(?<broker>\d+) is (?<value>live|fenced|down)$/,
+    check: (play, { broker, value }) => {
+      if (value === 'down') return is(play.node(Number(broker)).running ? 'running' : 'down', value);
+      const known = play.cluster.controller.brokers.find(({ id }) => id === Number(broker));
+      return is(known === undefined || known.fenced ? 'fenced' : 'live', value);
+    },
+  },
+  {
+    usage: 'settled',
+    pattern: /^settled$/,
+    check: (play, _, partition) => {
+      const { replicas, isr, leader } = play.state(partition);
+      const standing = replicas.map((id) => {
+        const known = play.replica(id, partition);
+        return known === null
+          ? 'down'
+          : `LEO ${known.log.endOffset} HW ${known.highWatermark} epoch ${known.leaderEpoch}`;
+      });
+      const same = standing.every((each) => each === standing[0] && each !== 'down');
+      const whole = isr.length === replicas.length && leader >= 0;
+      const committed = replicas.every((id) => {
+        const known = play.replica(id, partition);
+        return known !== null && known.highWatermark === known.log.endOffset;
+      });
+      return { holds: same && whole && committed, actual: `ISR ${sorted(isr)}; ${standing.join('; ')}` };
+    },
+  },
+  {
+    usage: '<value>[, <value>] is lost',
+    pattern: /^(?<value>\w+(?:, \w+)*) (?:is|are) lost$/,
+    check: (play, { value }, partition) => is(lostFrom(play, partition).join(', ') || 'nothing', value),
+  },
+  {
+    usage: 'nothing is lost',
+    pattern: /^nothing is lost$/,
+    check: (play, _, partition) => is(lostFrom(play, partition).join(', ') || 'nothing', 'nothing'),
+  },
+  {
+    usage: 'logs agree',
+    pattern: /^logs agree$/,
+    check: (play, _, partition) => is(firstDifference(play, partition) ?? 'logs agree', 'logs agree'),
+  },
+  {
+    usage: 'logs differ at <offset>',
+    pattern: /^logs differ at (?<offset>\d+)$/,
+    check: (play, { offset }, partition) => {
+      const difference = firstDifference(play, partition);
+      return { holds: difference?.startsWith(`at ${offset}:`) === true, actual: difference ?? 'logs agree' };
+    },
+  },
+];
+
+export const conditionUsages: readonly string[] = kinds.map(({ usage }) => usage);
+
+/** Reads one condition; null when no pattern fits. */
+export function parseCondition(text: string): Condition | null {
+  const { words, partition } = normalize(text);
+  for (const { pattern, check } of kinds) {
+    const groups = pattern.exec(words);
+    if (groups !== null) return (play) => check(play, groups.groups ?? {}, play.partition(partition));
+  }
+  return null;
+}
+
+function is(actual: string, expected: string | undefined): Outcome {
+  return { holds: actual === expected, actual: `it is ${actual}` };
+}
+
+function replica(
+  play: Play,
+  broker: string | undefined,
+  partition: PartitionName,
+): NonNullable<ReturnType<Play['replica']>> {
+  const found = play.replica(Number(broker), partition);
+  if (found === null) throw new PlayError(`broker ${broker} is down, or holds no ${partition.key}`);
+  return found;
+}
+
+function produced(play: Play, value: string | undefined): Produced {
+  const found = play.produced.get(value ?? '');
+  if (found === undefined) throw new PlayError(`nobody produced ${value}`);
+  return found;
+}
+
+/** What the client knows of its record. */
+function fateOf({ call, index, acks }: Produced): { readonly offset: number | null; readonly words: string } {
+  const answer = call.answer?.responses[0]?.partitionResponses[0];
+  if (answer === undefined)
+    return { offset: null, words: call.closed ? 'disconnected' : acks === 0 ? 'not asked' : 'not answered' };
+  if (answer.errorCode !== 0) return { offset: null, words: `refused with ${errorName(answer.errorCode)}` };
+  const offset = answer.baseOffset + index;
+  return { offset, words: `acknowledged at ${offset}` };
+}
+
+/** Records acknowledged under acks=all that are not at their offset below the high watermark of who leads now. */
+function lostFrom(play: Play, partition: PartitionName): string[] {
+  const { leader } = play.state(partition);
+  const led = leader < 0 ? null : play.replica(leader, partition);
+  if (led === null) throw new PlayError('nobody leads: what is lost is decided by the leader’s log');
+  const kept = new Map(play.valuesOf(leader, partition).map(({ offset, value }) => [offset, value]));
+  return [...play.produced.values()].flatMap((sent) => {
+    const { offset } = fateOf(sent);
+    if (sent.partition.key !== partition.key || sent.acks !== -1 || offset === null) return [];
+    return kept.get(offset) === sent.value && offset < led.highWatermark ? [] : [sent.value];
+  });
+}
+
+/** The first offset at which two replicas hold different records. */
+function firstDifference(play: Play, partition: PartitionName): string | null {
+  const logs = play.state(partition).replicas.map((id) => [id, play.valuesOf(id, partition)] as const);
+  const shortest = Math.min(...logs.map(([, records]) => records.length));
+  for (let index = 0; index < shortest; index++) {
+    const values = logs.map(([id, records]) => `broker ${id} has ${records[index]?.value}`);
+    const same = logs.every(([, records]) => records[index]?.value === logs[0]?.[1][index]?.value);
+    if (!same) return `at ${logs[0]?.[1][index]?.offset}: ${values.join(', ')}`;
+  }
+  return null;
+}
+
+function truncations(
+  play: Play,
+  broker: string | undefined,
+  { key }: PartitionName,
+): { readonly words: string; readonly rule: string }[] {
+  return play.trace.flatMap((line) => {
+    if (line.event !== 'truncation' || line.node !== Number(broker) || line.partition !== key) return [];
+    return line.to < line.from ? [{ words: `from ${line.from} to ${line.to}`, rule: line.rule }] : [];
+  });
+}
+
+function leaderName(leader: NodeId): string {
+  return leader < 0 ? 'none' : String(leader);
+}
+
+function numbers(list: string | undefined): number[] {
+  return (list ?? '').split(', ').map(Number);
+}
+
+function sorted(ids: readonly NodeId[]): string {
+  return ids.toSorted((a, b) => a - b).join(', ');
+}

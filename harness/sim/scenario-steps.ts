@@ -1,0 +1,298 @@
+/**
+ * The steps of the scenario language: what can be done, each with its usage, its pattern and its act.
+ *
+ * A pattern is matched against the whole line, after ` in <partition>` at its end was taken off and every `broker 2` was
+ * shortened to `2`. To add a step, add an entry.
+ */
+import type { NodeId, Peer } from '../../broker/core/step.ts';
+import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
+import type { Hold, Lane, Message } from './network.ts';
+import { PlayError } from './play.ts';
+import type { Play } from './play.ts';
+import { nodeName } from './narrate.ts';
+
+export type Step = (play: Play) => void;
+
+/** What a line said: the groups of its pattern, and the partition that it named. */
+export interface Words {
+  readonly [name: string]: string | undefined;
+}
+
+interface StepKind {
+  readonly usage: string;
+  readonly pattern: RegExp;
+  readonly act: (play: Play, words: Words, partition: string | null) => void;
+}
+
+const NODE = '(?<node>\\d+|controller)';
+const BROKER = '(?<broker>\\d+)';
+
+const kinds: readonly StepKind[] = [
+  {
+    usage: 'topic <name> with replicas <broker>, <broker>[; …]',
+    pattern: /^topic (?<name>[\w.]+) with replicas (?<replicas>[\d, ;]+)$/,
+    act: (play, { name, replicas }) => {
+      const lists = of(replicas)
+        .split(';')
+        .map((list) => list.split(',').map(Number));
+      play.createTopic(of(name), lists);
+    },
+  },
+  {
+    usage: 'produce <value>[, <value>] by <client> [acks all|1|0] [to broker <broker>]',
+    pattern: /^produce (?<values>[\w, ]+?) by (?<client>\w+)(?: acks (?<acks>all|1|0))?(?: to (?<broker>\d+))?$/,
+    act: (play, { values, client, acks, broker }, partition) => {
+      const level = acks === '0' ? 0 : acks === '1' ? 1 : -1;
+      const names = valuesNamed(of(values));
+      play.produce(of(client), names, play.partition(partition), level, broker === undefined ? null : Number(broker));
+    },
+  },
+  {
+    usage: 'read at <offset> by <client> [from broker <broker>]',
+    pattern: /^read at (?<offset>\d+) by (?<client>\w+)(?: from (?<broker>\d+))?$/,
+    act: (play, { offset, client, broker }, partition) =>
+      play.read(of(client), play.partition(partition), Number(offset), broker === undefined ? null : Number(broker)),
+  },
+  {
+    usage: 'run for <n> ms|s',
+    pattern: /^run for (?<count>\d+(?:\.\d+)?) (?<unit>ms|s)$/,
+    act: (play, { count, unit }) => play.runFor(Number(count) * (unit === 's' ? 1000 : 1)),
+  },
+  {
+    usage: 'hold fetches of <broker> [at <broker>]',
+    pattern: new RegExp(`^hold fetches of ${BROKER}(?: at (?<leader>\\d+))?$`),
+    act: (play, { broker, leader }, partition) =>
+      hold(
+        play,
+        `fetches of ${of(broker)}${leader === undefined ? '' : ` at ${leader}`}`,
+        partition,
+        (lane, message) => {
+          const towards = leader === undefined || lane.to.name === leader;
+          return message.api === 'Fetch' && message.kind === 'request' && lane.from.name === broker && towards;
+        },
+      ),
+  },
+  {
+    usage: 'hold fetch answers to <broker>',
+    pattern: new RegExp(`^hold fetch answers to ${BROKER}$`),
+    act: (play, { broker }, partition) =>
+      hold(play, `fetch answers to ${of(broker)}`, partition, (lane, { api, kind }) => {
+        return api === 'Fetch' && kind === 'response' && lane.to.name === broker;
+      }),
+  },
+  {
+    usage: 'hold epoch questions of <broker>',
+    pattern: new RegExp(`^hold epoch questions of ${BROKER}$`),
+    act: (play, { broker }) =>
+      hold(play, `epoch questions of ${of(broker)}`, null, (lane, { api, kind }) => {
+        return api === 'OffsetForLeaderEpoch' && kind === 'request' && lane.from.name === broker;
+      }),
+  },
+  {
+    usage: 'hold epoch answers to <broker>',
+    pattern: new RegExp(`^hold epoch answers to ${BROKER}$`),
+    act: (play, { broker }) =>
+      hold(play, `epoch answers to ${of(broker)}`, null, (lane, { api, kind }) => {
+        return api === 'OffsetForLeaderEpoch' && kind === 'response' && lane.to.name === broker;
+      }),
+  },
+  {
+    usage: 'hold pushes to <broker>',
+    pattern: new RegExp(`^hold pushes to ${BROKER}$`),
+    act: (play, { broker }) =>
+      hold(play, `pushes to ${of(broker)}`, null, (lane, { api, kind }) => {
+        return api === 'PartitionStates' && kind === 'request' && lane.to.name === broker;
+      }),
+  },
+  {
+    usage: 'hold ISR changes of <broker>',
+    pattern: new RegExp(`^hold ISR changes of ${BROKER}$`),
+    act: (play, { broker }) =>
+      hold(play, `ISR changes of ${of(broker)}`, null, (lane, { api, kind }) => {
+        return api === 'AlterPartition' && kind === 'request' && lane.from.name === broker;
+      }),
+  },
+  {
+    usage: 'deliver <what was held>, such as: deliver pushes to <broker>',
+    pattern: /^deliver (?<what>(?:fetches|fetch answers|epoch questions|epoch answers|pushes|ISR changes) .+)$/,
+    act: (play, { what }, partition) => deliver(play, holdName(of(what), partition)),
+  },
+  {
+    usage: 'step a fetch of <broker>',
+    pattern: new RegExp(`^step a fetch of ${BROKER}$`),
+    act: (play, { broker }) => {
+      const held = [...play.holds].find(([name]) => name.startsWith(`fetches of ${of(broker)}`));
+      if (held === undefined) throw new PlayError(`say "hold fetches of ${of(broker)}" first`);
+      play.stepFetch(held[1], Number(broker));
+    },
+  },
+  {
+    usage: 'checkpoint <broker>',
+    pattern: new RegExp(`^checkpoint ${BROKER}$`),
+    act: (play, { broker }) => {
+      running(play, broker).tell({ type: 'checkpoint-now' });
+      told(play, broker, 'writes the high watermark to disk');
+    },
+  },
+  {
+    usage: 'flush <broker>',
+    pattern: new RegExp(`^flush ${BROKER}$`),
+    act: (play, { broker }) => {
+      const { disk } = play.node(Number(broker));
+      for (const { name } of disk.logs) disk.flush(name);
+      told(play, broker, 'has its logs flushed to disk');
+    },
+  },
+  {
+    usage: 'start <node>',
+    pattern: new RegExp(`^start ${NODE}$`),
+    act: (play, { node }) => {
+      const started = play.node(peer(node));
+      if (started.running) throw new PlayError(`${nodeName(of(node))} runs already`);
+      started.start();
+    },
+  },
+  {
+    usage: 'stop <node>',
+    pattern: new RegExp(`^stop ${NODE}$`),
+    act: (play, { node }) => running(play, node).tell({ type: 'stop' }),
+  },
+  {
+    usage: 'kill <node>',
+    pattern: new RegExp(`^kill ${NODE}$`),
+    act: (play, { node }) => {
+      running(play, node).kill();
+      told(play, node, 'is killed; what it wrote stays in the page cache');
+    },
+  },
+  {
+    usage: 'power off <broker> [keeping <n> more bytes]',
+    pattern: new RegExp(`^power off ${BROKER}(?: keeping (?<bytes>\\d+) more bytes)?$`),
+    act: (play, { broker, bytes }) => {
+      running(play, broker).powerOff(Number(bytes ?? 0));
+      told(play, broker, 'loses power; only what was flushed stays');
+    },
+  },
+  {
+    usage: 'pause <node>',
+    pattern: new RegExp(`^pause ${NODE}$`),
+    act: (play, { node }) => {
+      running(play, node).pause();
+      told(play, node, 'is paused');
+    },
+  },
+  {
+    usage: 'resume <node>',
+    pattern: new RegExp(`^resume ${NODE}$`),
+    act: (play, { node }) => {
+      told(play, node, 'goes on');
+      running(play, node).resume();
+    },
+  },
+  {
+    usage: 'move leader to <broker>',
+    pattern: new RegExp(`^move leader to ${BROKER}$`),
+    act: (play, { broker }, partition) => play.moveLeader(play.partition(partition), Number(broker)),
+  },
+  {
+    usage: 'elect the preferred leader',
+    pattern: /^elect the preferred leader$/,
+    act: (play, _, partition) => play.electPreferred(play.partition(partition)),
+  },
+  {
+    usage: 'cut|heal <node> to|and <node>, where a node may be clients',
+    pattern: /^(?<verb>cut|heal) (?<from>\d+|controller|clients) (?<how>to|and) (?<to>\d+|controller|clients)$/,
+    act: (play, { verb, from, how, to }) => {
+      const { kernel } = play.cluster;
+      const [one, other] = [place(play, from), place(play, to)];
+      const change = verb === 'cut' ? kernel.cut.bind(kernel) : kernel.heal.bind(kernel);
+      change(one, other);
+      if (how === 'and') change(other, one);
+    },
+  },
+];
+
+export const stepUsages: readonly string[] = kinds.map(({ usage }) => usage);
+
+/** Reads one step; null when no pattern fits. */
+export function parseStep(text: string): Step | null {
+  const { words, partition } = normalize(text);
+  for (const { pattern, act } of kinds) {
+    const groups = pattern.exec(words);
+    if (groups !== null) return (play) => act(play, groups.groups ?? {}, partition);
+  }
+  return null;
+}
+
+/** Takes off ` in <partition>`, and shortens `broker 2` to `2`. */
+export function normalize(text: string): { readonly words: string; readonly partition: string | null } {
+  const named = / in ([\w.]+-\d+)$/.exec(text);
+  const bare = named === null ? text : text.slice(0, named.index);
+  return { words: bare.replaceAll(/\bbroker (?=\d)/g, ''), partition: named?.[1] ?? null };
+}
+
+/** `a, b` or, for many, `r1 to r300`. */
+function valuesNamed(text: string): string[] {
+  const range = /^([a-z_]+)(\d+) to \1(\d+)$/i.exec(text);
+  if (range === null) return text.split(/, */);
+  const [first, last] = [Number(range[2]), Number(range[3])];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => `${range[1]}${first + index}`);
+}
+
+function hold(play: Play, what: string, partition: string | null, matches: Hold['matches']): void {
+  const name = holdName(what, partition);
+  if (play.holds.has(name)) throw new PlayError(`${name} are held already`);
+  const narrowed =
+    partition === null
+      ? matches
+      : (lane: Lane, message: Message) => matches(lane, message) && concerns(message, partition);
+  play.holds.set(name, play.cluster.kernel.network.hold(narrowed));
+}
+
+function deliver(play: Play, name: string): void {
+  const held = play.holds.get(name);
+  if (held === undefined)
+    throw new PlayError(`${name} are not held; held are: ${[...play.holds.keys()].join(', ') || 'none'}`);
+  play.holds.delete(name);
+  play.cluster.kernel.network.release(held);
+}
+
+function holdName(what: string, partition: string | null): string {
+  return partition === null ? what : `${what} in ${partition}`;
+}
+
+/** Whether a Fetch, or its answer, is about that partition. */
+function concerns({ kind, body }: Message, key: string): boolean {
+  if (kind === 'request') {
+    const { topics } = body as RequestBody<'Fetch'>;
+    return topics.some(({ topic, partitions }) => partitions.some(({ partition }) => `${topic}-${partition}` === key));
+  }
+  const { responses } = body as ResponseBody<'Fetch'>;
+  return responses.some(({ topic, partitions }) =>
+    partitions.some((each) => `${topic}-${each.partitionIndex}` === key),
+  );
+}
+
+function running(play: Play, id: string | undefined): ReturnType<Play['node']> {
+  const node = play.node(peer(id));
+  if (!node.running) throw new PlayError(`${nodeName(of(id))} does not run`);
+  return node;
+}
+
+function told(play: Play, id: string | undefined, what: string): void {
+  play.narrate(nodeName(of(id)), what);
+}
+
+function peer(id: string | undefined): Peer {
+  return id === 'controller' ? id : Number(id);
+}
+
+function place(play: Play, id: string | undefined): Peer | 'clients' {
+  return id === 'clients' ? id : (play.node(peer(id)).id satisfies NodeId | Peer);
+}
+
+/** A group that its pattern always fills. */
+function of(word: string | undefined): string {
+  if (word === undefined) throw new Error('a pattern of a step lacks a group');
+  return word;
+}

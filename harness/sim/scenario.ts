@@ -1,0 +1,234 @@
+/**
+ * Scenarios: scripted schedules in a small language of lines, one step or expectation each.
+ *
+ * A file is read whole before anything is played, so that a slip of the pen is named at once. It is then played once on
+ * each build that it names, and tells its story as it goes. What it expects may differ from build to build. The first
+ * expectation that does not hold ends the play.
+ *
+ * `docs/scenarios.md` is the reference of the language. Its words stand in `scenario-steps.ts` and
+ * `scenario-conditions.ts`; here is only what a line is.
+ */
+import { buildNames } from '../../broker/core/builds.ts';
+import type { TraceLine } from '../../broker/core/trace.ts';
+import { buildsByNode } from '../plan/builds-by-node.ts';
+import { Play, PlayError } from './play.ts';
+import { conditionUsages, parseCondition } from './scenario-conditions.ts';
+import type { Condition } from './scenario-conditions.ts';
+import { parseSetting, scenarioDefaults, settingUsages } from './scenario-settings.ts';
+import type { ScenarioSettings } from './scenario-settings.ts';
+import { parseStep, stepUsages } from './scenario-steps.ts';
+import type { Step } from './scenario-steps.ts';
+
+/** A line that cannot be read, or an expectation that did not hold; the message begins with file and line. */
+export class ScenarioError extends Error {
+  override readonly name = 'ScenarioError';
+  readonly kind: 'malformed' | 'failed';
+
+  constructor(kind: 'malformed' | 'failed', file: string, line: number, message: string) {
+    super(`${file}:${line}: ${message}`);
+    this.kind = kind;
+  }
+}
+
+export interface Scenario {
+  readonly file: string;
+  /** The comment at the head of the file. */
+  readonly story: readonly string[];
+  /** What it is played on: names of builds, or specifications such as `1=hw,2-3=epoch`. */
+  readonly builds: readonly string[];
+  readonly brokers: number;
+  readonly settings: ScenarioSettings;
+  readonly statements: readonly Statement[];
+}
+
+export interface Statement {
+  readonly line: number;
+  readonly text: string;
+  /** Comment lines directly above. */
+  readonly comment: readonly string[];
+  /** Only on these builds, if any are named. */
+  readonly on: readonly string[] | null;
+  readonly action:
+    | { readonly kind: 'step'; readonly step: Step }
+    | { readonly kind: 'expect'; readonly condition: Condition }
+    | { readonly kind: 'run-until'; readonly condition: Condition; readonly withinMs: number };
+}
+
+/** What came of playing a scenario on one build. */
+export interface Performance {
+  readonly build: string;
+  /** The story as it was told, line by line. */
+  readonly lines: readonly string[];
+  readonly trace: readonly TraceLine[];
+  readonly failure: ScenarioError | null;
+}
+
+const DEFAULT_PATIENCE_MS = 30_000;
+
+/** Reads a scenario. Throws a {@link ScenarioError} for the first line that cannot be read. */
+export function parseScenario(file: string, text: string): Scenario {
+  const reader = new ScenarioReader(file);
+  for (const [index, line] of text.split('\n').entries()) reader.read(index + 1, line.trim());
+  return reader.finish();
+}
+
+/** Plays a scenario on one build from beginning to end, or to the first expectation that fails. */
+export function playScenario(scenario: Scenario, build: string): Performance {
+  const play = new Play(build, scenario.brokers, scenario.settings);
+  const title = scenario.file.slice(scenario.file.lastIndexOf('/') + 1);
+  play.tell(`${title} on ${build}`);
+  play.tell('');
+  for (const line of scenario.story) play.tell(line === '' ? '' : `  ${line}`);
+  play.tell('');
+  play.start();
+  let failure: ScenarioError | null = null;
+  for (const statement of scenario.statements) {
+    if (statement.on !== null && !statement.on.includes(build)) continue;
+    failure = perform(scenario.file, play, statement);
+    if (failure !== null) break;
+  }
+  return { build, lines: play.lines, trace: play.trace, failure };
+}
+
+function perform(file: string, play: Play, { line, text, comment, action }: Statement): ScenarioError | null {
+  if (action.kind !== 'expect' || comment.length > 0) play.tell('');
+  for (const each of comment) play.tell(`# ${each}`);
+  const fail = (message: string) => new ScenarioError('failed', file, line, message);
+  try {
+    if (action.kind === 'step') {
+      play.tell(`> ${text}`);
+      action.step(play);
+    } else if (action.kind === 'run-until') {
+      play.tell(`> ${text}`);
+      const reached = play.runUntil(() => action.condition(play).holds, action.withinMs);
+      if (!reached)
+        return fail(`"${text}" did not come within ${action.withinMs} ms: ${action.condition(play).actual}`);
+    } else {
+      const { holds, actual } = action.condition(play);
+      play.tell(`${holds ? '=' : '!'} ${text}`);
+      if (!holds) return fail(`"${text}" does not hold on ${play.build}: ${actual}`);
+    }
+  } catch (error) {
+    if (error instanceof PlayError) return fail(`"${text}" cannot be done: ${error.message}`);
+    throw error;
+  }
+  return null;
+}
+
+/** Takes the lines of a file one by one. */
+class ScenarioReader {
+  readonly #file: string;
+  readonly #story: string[] = [];
+  #builds: readonly string[] = [];
+  #brokers = 0;
+  #settings = scenarioDefaults;
+  readonly #statements: Statement[] = [];
+  #comment: string[] = [];
+  #inStory = true;
+  #line = 0;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  read(line: number, text: string): void {
+    this.#line = line;
+    if (text.startsWith('#')) {
+      const words = text.replace(/^#+ ?/, '');
+      if (this.#inStory) this.#story.push(words);
+      else this.#comment.push(words);
+      return;
+    }
+    if (text === '') {
+      if (this.#story.length > 0) this.#inStory = false;
+      this.#comment = [];
+      return;
+    }
+    this.#inStory = false;
+    if (!this.#readHead(text)) this.#readStatement(text);
+    this.#comment = [];
+  }
+
+  finish(): Scenario {
+    if (this.#builds.length === 0) this.#fail('no line says "play on <builds>", such as "play on hw, epoch"');
+    if (this.#brokers === 0) this.#fail('no line says "cluster of <n> brokers"');
+    for (const build of this.#builds) {
+      const known = buildsByNode(build, this.#brokers, buildNames);
+      if (typeof known === 'string') this.#fail(known);
+    }
+    return {
+      file: this.#file,
+      story: this.#story,
+      builds: this.#builds,
+      brokers: this.#brokers,
+      settings: this.#settings,
+      statements: this.#statements,
+    };
+  }
+
+  /** What is said before anything happens: builds, size, settings. */
+  #readHead(text: string): boolean {
+    const builds = /^play on (.+)$/.exec(text)?.[1];
+    const brokers = /^cluster of (\d+) brokers?$/.exec(text)?.[1];
+    const setting = /^set (\S+) to (\S+)$/.exec(text);
+    if (builds === undefined && brokers === undefined && setting === null) return false;
+    if (this.#statements.length > 0) this.#fail(`"${text}" has to stand before the first step`);
+    if (builds !== undefined) this.#builds = namesOf(builds);
+    if (brokers !== undefined) this.#brokers = Number(brokers);
+    if (brokers !== undefined && (this.#brokers < 1 || this.#brokers > 9)) this.#fail('a cluster has 1 to 9 brokers');
+    if (setting !== null) this.#readSetting(setting[1] ?? '', setting[2] ?? '');
+    return true;
+  }
+
+  #readSetting(name: string, value: string): void {
+    const changed = parseSetting(this.#settings, name, value);
+    if (changed === null) this.#fail(`cannot set ${name} to ${value}; what can be set: ${settingUsages.join(', ')}`);
+    else this.#settings = changed;
+  }
+
+  #readStatement(text: string): void {
+    const expectation = /^expect(?: on ([^:]+))?:? (.+)$/.exec(text);
+    const until = /^run until (.+?)(?: within (\d+(?:\.\d+)?) (ms|s))?$/.exec(text);
+    const common = { line: this.#line, text, comment: this.#comment };
+    if (expectation !== null) {
+      const on = expectation[1] === undefined ? null : namesOf(expectation[1]);
+      const unknown = on?.find((build) => !this.#builds.includes(build));
+      if (unknown !== undefined) this.#fail(`the scenario is not played on "${unknown}"`);
+      const condition = this.#condition(expectation[2] ?? '');
+      this.#statements.push({ ...common, on, action: { kind: 'expect', condition } });
+    } else if (until !== null) {
+      const withinMs = until[2] === undefined ? DEFAULT_PATIENCE_MS : Number(until[2]) * (until[3] === 's' ? 1000 : 1);
+      const condition = this.#condition(until[1] ?? '');
+      this.#statements.push({ ...common, on: null, action: { kind: 'run-until', condition, withinMs } });
+    } else {
+      const step = parseStep(text);
+      if (step === null)
+        this.#fail(unreadable('step', text, [...stepUsages, 'run until <condition>', 'expect <condition>']));
+      else this.#statements.push({ ...common, on: null, action: { kind: 'step', step } });
+    }
+  }
+
+  #condition(text: string): Condition {
+    const condition = parseCondition(text);
+    return condition ?? this.#fail(unreadable('condition', text, conditionUsages));
+  }
+
+  #fail(message: string): never {
+    throw new ScenarioError('malformed', this.#file, this.#line, message);
+  }
+}
+
+/** Names what stands closest: the usages that share most words with the text. */
+function unreadable(what: string, text: string, usages: readonly string[]): string {
+  const words = new Set(text.split(' '));
+  const shared = (usage: string) => usage.split(' ').filter((word) => words.has(word)).length;
+  const best = Math.max(...usages.map(shared));
+  const close = best === 0 ? [] : usages.filter((usage) => shared(usage) === best).slice(0, 4);
+  const hint = close.length === 0 ? 'docs/scenarios.md lists them all' : `closest: ${close.join(' | ')}`;
+  return `"${text}" is no ${what}; ${hint}`;
+}
+
+/** Names apart by a comma and a space; `1=hw,2-3=epoch` is one name. */
+function namesOf(list: string): readonly string[] {
+  return list.split(/, +/).map((name) => name.trim());
+}
