@@ -253,7 +253,7 @@ export class Cluster {
   }
 
   /** Answers the oldest ISR proposal: commits it, or refuses it with `errorCode`. Returns the proposed ISR. */
-  answerProposal(errorCode: number = ErrorCode.NONE): readonly number[] {
+  answerProposal(errorCode: number = ErrorCode.NONE, partitionEpoch = this.#partitionEpoch + 1): readonly number[] {
     const index = this.inFlight.findIndex(({ api }) => api === 'AlterPartition');
     const message = this.inFlight[index];
     if (message === undefined) throw new Error('nobody proposed an ISR');
@@ -261,7 +261,7 @@ export class Cluster {
     const { brokerId, topics } = message.body as RequestBody<'AlterPartition'>;
     const proposed = topics[0]?.partitions[0];
     if (proposed === undefined) throw new Error('an empty proposal');
-    if (errorCode === ErrorCode.NONE) this.#partitionEpoch += 1;
+    if (errorCode === ErrorCode.NONE) this.#partitionEpoch = partitionEpoch;
     const { partitionIndex, leaderEpoch, newIsr } = proposed;
     const partitions = [
       {
