@@ -36,34 +36,43 @@ export function groupFindings(findings: readonly Finding[]): Anomaly[] {
   return top.map((finding) => anomalyOf(finding, children.get(finding) ?? [])).sort(bySeverity);
 }
 
-/** Findings must come in the order of `check.ts`: inconsistent offsets before what may follow from them. */
+/**
+ * The cause of a finding, a violation before an expected loss where both explain it. Findings must come in the order of
+ * `check.ts`: inconsistent offsets before what may follow from them.
+ */
 function causeOf(finding: Finding, causes: readonly Finding[], conflicts: readonly Finding[]): Finding | null {
-  const { kind, key, nodes } = finding;
-  if (kind === 'duplicate') return byValue(finding, causes);
-  if (kind === 'inconsistent-offsets') return byValue(finding, causes) ?? byOffset(finding, causes);
-  if (kind === 'consumer-saw-uncommitted') {
-    const direct = byValue(finding, causes) ?? byOffset(finding, causes) ?? byValue(finding, conflicts);
-    return direct ?? causes.find((cause) => sameElection(cause, finding)) ?? null;
+  const near = [...causes, ...conflicts].filter(({ key }) => key === finding.key);
+  const explaining = near.filter((cause) => explains(cause, finding));
+  return explaining.find((cause) => cause.class === 'violation') ?? explaining[0] ?? null;
+}
+
+function explains(cause: Finding, finding: Finding): boolean {
+  const sharesValue = cause.rows.some((row) => finding.rows.includes(row));
+  const sharesOffset = finding.offset !== null && covers(cause.ranges, finding.offset);
+  const isConflict = cause.kind === 'inconsistent-offsets';
+  switch (finding.kind) {
+    case 'duplicate':
+      return sharesValue && !isConflict;
+    case 'inconsistent-offsets':
+      return (sharesValue || sharesOffset) && !isConflict;
+    case 'consumer-saw-uncommitted':
+      return sharesValue || (!isConflict && (sharesOffset || sameElection(cause, finding)));
+    case 'lost-on-replica':
+      return cause.kind === 'replica-divergence' && finding.nodes.every((node) => cause.nodes.includes(node));
+    case 'lost-acked-write':
+    case 'lost-write':
+    case 'replica-divergence':
+    case 'offset-moved':
+    case 'phantom':
+    case 'G1a':
+    case 'no-convergence':
+    case 'malformed':
+      return false;
   }
-  if (kind !== 'lost-on-replica') return null;
-  const diverged = causes.filter((cause) => cause.kind === 'replica-divergence' && cause.key === key);
-  return diverged.find((cause) => nodes.every((node) => cause.nodes.includes(node))) ?? null;
-}
-
-function byValue(finding: Finding, causes: readonly Finding[]): Finding | null {
-  return (
-    causes.find((cause) => cause.key === finding.key && cause.rows.some((row) => finding.rows.includes(row))) ?? null
-  );
-}
-
-function byOffset(finding: Finding, causes: readonly Finding[]): Finding | null {
-  const { offset } = finding;
-  if (offset === null) return null;
-  return causes.find((cause) => cause.key === finding.key && covers(cause.ranges, offset)) ?? null;
 }
 
 function sameElection(cause: Finding, finding: Finding): boolean {
-  return cause.key === finding.key && finding.lackingEpoch !== null && cause.lackingEpoch === finding.lackingEpoch;
+  return finding.lackingEpoch !== null && cause.lackingEpoch === finding.lackingEpoch;
 }
 
 function anomalyOf(finding: Finding, children: readonly Finding[]): Anomaly {

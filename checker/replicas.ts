@@ -376,7 +376,9 @@ function removeBelow(log: LiveLog, start: number, row: number): void {
     if (stays.last.get(stay) >= start) return;
     stays.removed.set(stay, row);
     log.head += 1;
+    log.committed = Math.max(log.committed, log.head);
   }
+  log.end = Math.max(log.end, start);
 }
 
 function recover(store: TraceStore, node: number, row: number, log: LiveLog, damage: string[]): void {

@@ -38,7 +38,7 @@ export function whyLost(evidence: Evidence, key: Key, row: number, fate: Fate, f
   teller.promiseMade(promised, evidence.history.values.completed.get(row));
   for (const removal of fate.removals) teller.removed(promised, removal);
   teller.elections(promised, fate.lacking);
-  teller.placeTaken(promised.offset, promised.epoch, fate.lacking?.epoch ?? promised.madeInEpoch);
+  teller.placeTaken(promised, fate.lacking);
   if (final !== null) teller.standsAtEnd(promised, final);
   return teller.told();
 }
@@ -199,10 +199,14 @@ class Teller {
     }
   }
 
-  /** What stands at the offset instead. */
-  placeTaken(offset: number, epoch: number, since: number): void {
+  /** What stands at the offset instead: in the log of the leader that lacked the record, or later anywhere. */
+  placeTaken({ offset, epoch, madeInEpoch }: Promised, lacking: ElectionAt | null): void {
     const { stays } = this.#partition;
-    const taken = stays.at(offset).find((stay) => stays.epoch.get(stay) !== epoch && stays.epoch.get(stay) >= since);
+    const others = stays.at(offset).filter((stay) => stays.epoch.get(stay) !== epoch);
+    const since = lacking?.epoch ?? madeInEpoch;
+    const taken =
+      others.find((stay) => stays.node.get(stay) === lacking?.line.leader) ??
+      others.find((stay) => stays.epoch.get(stay) >= since);
     if (taken === undefined) return;
     const value = this.#valueOf(taken);
     const what = value === null ? 'another record' : String(value);
@@ -348,9 +352,9 @@ function ruleInWords({ line }: TruncationAt): string {
 
 function following(role: RoleAt | null, node: number): string {
   if (role === null) return '';
-  if (role.line.role === 'leader') return `, elected leader in epoch ${role.epoch},`;
+  if (role.line.role === 'leader') return `, leader in epoch ${role.epoch},`;
   if (role.line.leader === null || role.line.leader === node) return `, without a leader in epoch ${role.epoch},`;
-  return `, become follower of broker ${role.line.leader} in epoch ${role.epoch},`;
+  return `, now a follower of broker ${role.line.leader} in epoch ${role.epoch},`;
 }
 
 function sentence(text: string): string {

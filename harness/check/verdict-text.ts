@@ -26,7 +26,9 @@ export function verdictText(results: RunResults): string {
 function headline({ valid, run, anomalies }: RunResults): string {
   const violations = anomalies.filter((anomaly) => anomaly.class === 'violation').length;
   const subject = run.build === 'unknown' ? run.name : `${run.name} (build ${run.build})`;
-  if (valid === true) return `Valid: ${subject} kept every promise that was checked.`;
+  const expected = anomalies.filter((anomaly) => anomaly.class === 'expected').length;
+  const besides = expected === 0 ? '' : ` What it lost, the configuration allows (${expected} listed).`;
+  if (valid === true) return `Valid: ${subject} kept every promise that was checked.${besides}`;
   if (valid === 'unknown') return `Unknown: nothing proves that ${subject} broke a promise, nor that it kept them all.`;
   return `Not valid: ${subject} broke its word, ${violations === 1 ? 'one violation' : `${violations} violations`}.`;
 }
