@@ -237,7 +237,6 @@ function countSwallowed(hands: Hands, dropped: unknown): void {
 }
 
 function sameCuts(some: readonly Cut[], others: readonly Cut[]): boolean {
-  return (
-    some.length === others.length && some.every((cut, index) => nameOfCut(cut) === nameOfCut(others[index] as Cut))
-  );
+  const asText = (cuts: readonly Cut[]) => cuts.map((cut) => `${nameOfCut(cut)} ${cut.mode ?? 'drop'}`).join();
+  return asText(some) === asText(others);
 }

@@ -17,6 +17,8 @@ export type NodeName = NodeId | 'controller';
 export interface Cut {
   readonly from: NodeName | 'clients';
   readonly to: NodeName | 'clients';
+  /** What becomes of them: they vanish (the default), or the connection is reset. A runtime that cannot reset drops. */
+  readonly mode?: 'drop' | 'reset';
 }
 
 export type Action =
