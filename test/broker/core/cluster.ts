@@ -104,7 +104,9 @@ export class Cluster {
   }
 
   lines<E extends TraceEvent['event']>(id: number, event: E): Extract<TraceEvent, { readonly event: E }>[] {
-    return this.node(id).trace.filter((line): line is Extract<TraceEvent, { readonly event: E }> => line.event === event);
+    return this.node(id).trace.filter(
+      (line): line is Extract<TraceEvent, { readonly event: E }> => line.event === event,
+    );
   }
 
   /** The controller tells `to` (everybody alive, unless said otherwise) where the partition stands. */
@@ -167,7 +169,11 @@ export class Cluster {
   }
 
   /** Reads as a consumer does; `values` is undefined while the fetch waits. */
-  consume(from: number, offset: number, maxWaitMs = 0): { errorCode: number; values: number[]; highWatermark: number } | number {
+  consume(
+    from: number,
+    offset: number,
+    maxWaitMs = 0,
+  ): { errorCode: number; values: number[]; highWatermark: number } | number {
     const correlationId = this.request(from, 'Fetch', 11, fetchBody(-1, offset, maxWaitMs));
     return this.consumed(correlationId) ?? correlationId;
   }
@@ -368,9 +374,7 @@ export class Cluster {
 
   #forget(id: number, peer: number | 'controller'): void {
     const other = peer === 'controller' ? 0 : peer;
-    const lost = this.inFlight.filter(
-      ({ from, to }) => (from === id && to === peer) || (from === other && to === id),
-    );
+    const lost = this.inFlight.filter(({ from, to }) => (from === id && to === peer) || (from === other && to === id));
     for (const message of lost) this.inFlight.splice(this.inFlight.indexOf(message), 1);
     if (peer !== 'controller') this.event(peer, { type: 'requester-closed', connection: id });
   }
@@ -389,7 +393,13 @@ export class Cluster {
 }
 
 /** A batch of `count` records whose first value is `value`; its checksum is the value, so that it can be told apart. */
-export function batch(of: { value: number; base?: number; count?: number; epoch?: number; sizeBytes?: number }): BatchInfo {
+export function batch(of: {
+  value: number;
+  base?: number;
+  count?: number;
+  epoch?: number;
+  sizeBytes?: number;
+}): BatchInfo {
   const { value, base = 0, count = 1, epoch = -1, sizeBytes = 100 } = of;
   return {
     baseOffset: base,

@@ -25,49 +25,121 @@ const kip101 = { rule: 'epoch-once', lookup: 'end-only' } as const;
 const vectors: readonly Vector[] = [
   {
     title: 'a follower that is merely behind keeps all',
-    leader: { epochs: [[0, 0], [1, 5]], end: 8 },
-    follower: { epochs: [[0, 0], [1, 5]], end: 7 },
+    leader: {
+      epochs: [
+        [0, 0],
+        [1, 5],
+      ],
+      end: 8,
+    },
+    follower: {
+      epochs: [
+        [0, 0],
+        [1, 5],
+      ],
+      end: 7,
+    },
     ...epoch,
     ends: [7],
   },
   {
     title: 'a follower with a longer old epoch is cut to where the leader ended it',
-    leader: { epochs: [[0, 0], [1, 5]], end: 8 },
+    leader: {
+      epochs: [
+        [0, 0],
+        [1, 5],
+      ],
+      end: 8,
+    },
     follower: { epochs: [[0, 0]], end: 9 },
     ...epoch,
     ends: [5],
   },
   {
     title: 'KIP-101 keeps a tail of an epoch that the leader never saw',
-    leader: { epochs: [[0, 0], [2, 1], [4, 4]], end: 6 },
-    follower: { epochs: [[0, 0], [1, 1], [3, 2]], end: 3 },
+    leader: {
+      epochs: [
+        [0, 0],
+        [2, 1],
+        [4, 4],
+      ],
+      end: 6,
+    },
+    follower: {
+      epochs: [
+        [0, 0],
+        [1, 1],
+        [3, 2],
+      ],
+      end: 3,
+    },
     ...kip101,
     ends: [3],
   },
   {
     title: 'KIP-279 asks again, until both logs have met',
-    leader: { epochs: [[0, 0], [2, 1], [4, 4]], end: 6 },
-    follower: { epochs: [[0, 0], [1, 1], [3, 2]], end: 3 },
+    leader: {
+      epochs: [
+        [0, 0],
+        [2, 1],
+        [4, 4],
+      ],
+      end: 6,
+    },
+    follower: {
+      epochs: [
+        [0, 0],
+        [1, 1],
+        [3, 2],
+      ],
+      end: 3,
+    },
     ...kip279,
     ends: [2, 1],
   },
   {
     title: 'so does the epoch build',
-    leader: { epochs: [[0, 0], [2, 1], [4, 4]], end: 6 },
-    follower: { epochs: [[0, 0], [1, 1], [3, 2]], end: 3 },
+    leader: {
+      epochs: [
+        [0, 0],
+        [2, 1],
+        [4, 4],
+      ],
+      end: 6,
+    },
+    follower: {
+      epochs: [
+        [0, 0],
+        [1, 1],
+        [3, 2],
+      ],
+      end: 3,
+    },
     ...epoch,
     ends: [2, 1],
   },
   {
     title: 'Kafka 2.0.0 keeps a record below its first epoch, which the leader has not',
-    leader: { epochs: [[0, 0], [2, 1]], end: 2 },
+    leader: {
+      epochs: [
+        [0, 0],
+        [2, 1],
+      ],
+      end: 2,
+    },
     follower: { epochs: [[1, 0]], end: 1 },
     ...kip279,
     ends: [1],
   },
   {
     title: 'the epoch build cuts it (KAFKA-7415)',
-    leader: { epochs: [[0, 0], [2, 1]], end: 2 },
+    leader: {
+      epochs: [
+        [0, 0],
+        [2, 1],
+      ],
+      end: 2,
+    },
     follower: { epochs: [[1, 0]], end: 1 },
     ...epoch,
     ends: [0],
@@ -75,14 +147,34 @@ const vectors: readonly Vector[] = [
   {
     title: 'a leader without an entry of its own sends the follower back to its high watermark',
     leader: { epochs: [[0, 0]], end: 1 },
-    follower: { epochs: [[0, 0], [1, 1]], end: 3, highWatermark: 2 },
+    follower: {
+      epochs: [
+        [0, 0],
+        [1, 1],
+      ],
+      end: 3,
+      highWatermark: 2,
+    },
     ...kip279,
     ends: [2],
   },
   {
     title: 'a leader that has noted its epoch answers instead',
-    leader: { epochs: [[0, 0], [2, 1]], end: 1 },
-    follower: { epochs: [[0, 0], [1, 1]], end: 3, highWatermark: 2 },
+    leader: {
+      epochs: [
+        [0, 0],
+        [2, 1],
+      ],
+      end: 1,
+    },
+    follower: {
+      epochs: [
+        [0, 0],
+        [1, 1],
+      ],
+      end: 3,
+      highWatermark: 2,
+    },
     ...epoch,
     ends: [1],
   },
@@ -95,8 +187,22 @@ const vectors: readonly Vector[] = [
   },
   {
     title: 'an answer without an epoch is an older leader, and taken at its word',
-    leader: { epochs: [[0, 0], [2, 1], [4, 4]], end: 6 },
-    follower: { epochs: [[0, 0], [1, 1], [3, 2]], end: 3 },
+    leader: {
+      epochs: [
+        [0, 0],
+        [2, 1],
+        [4, 4],
+      ],
+      end: 6,
+    },
+    follower: {
+      epochs: [
+        [0, 0],
+        [1, 1],
+        [3, 2],
+      ],
+      end: 3,
+    },
     rule: 'epoch-until-met',
     lookup: 'end-only',
     ends: [3],
@@ -138,7 +244,7 @@ function truncateUntilDone(
 ): number[] {
   const ends: number[] = [];
   let { epochs, end: endOffset } = follower;
-  for (let done = latestEpoch(epochs) < 0; !done && ends.length < 50; ) {
+  for (let done = latestEpoch(epochs) < 0; !done && ends.length < 50;) {
     const answer = endOffsetFor(leaderEpochs, latestEpoch(epochs), leaderEnd, lookup);
     const own = { epochs, endOffset, highWatermark: follower.highWatermark ?? 0 };
     const step = followerStep(rule, lookup, own, answer);
@@ -170,7 +276,10 @@ function histories(): fc.Arbitrary<{ leader: string[]; follower: string[] }> {
 }
 
 function epochsOf(log: readonly string[]): EpochCache {
-  return log.reduce<EpochCache>((grown, record, offset) => assignEpoch(grown, Number(record.split('.')[0]), offset), []);
+  return log.reduce<EpochCache>(
+    (grown, record, offset) => assignEpoch(grown, Number(record.split('.')[0]), offset),
+    [],
+  );
 }
 
 function sharedLength(one: readonly string[], other: readonly string[]): number {
