@@ -32,8 +32,6 @@ interface Node {
   readonly trace: TraceEvent[];
   highWatermarks: Readonly<Record<string, number>>;
   readonly epochs: Map<string, readonly EpochEntry[]>;
-  readonly checkpoints: string[];
-  exited: boolean;
 }
 
 /** A message between brokers, or to the controller, that has not arrived yet. */
@@ -76,7 +74,7 @@ export class Cluster {
     this.#ids = Array.from({ length: count }, (_, index) => index + 1);
     for (const id of this.#ids) {
       const config = configOf(id, options.builds?.[id - 1] ?? options.build ?? 'epoch', options);
-      this.#start(id, config, { trace: [], highWatermarks: {}, epochs: new Map(), checkpoints: [] }, []);
+      this.#start(id, config, { trace: [], highWatermarks: {}, epochs: new Map() }, []);
     }
   }
 
@@ -295,49 +293,27 @@ export class Cluster {
   #start(
     id: number,
     config: BrokerConfig,
-    kept: Pick<Node, 'trace' | 'highWatermarks' | 'epochs' | 'checkpoints'>,
+    kept: Pick<Node, 'trace' | 'highWatermarks' | 'epochs'>,
     recovered: Parameters<typeof createBroker>[1],
   ): void {
     const { state, effects } = createBroker(config, recovered, this.nowNs);
-    const { trace, highWatermarks, epochs, checkpoints } = kept;
-    this.#nodes.set(id, { config, state, alive: true, trace, highWatermarks, epochs, checkpoints, exited: false });
+    const { trace, highWatermarks, epochs } = kept;
+    this.#nodes.set(id, { config, state, alive: true, trace, highWatermarks, epochs });
     this.#perform(id, effects);
   }
 
   #perform(id: number, effects: readonly Effect[]): void {
     const node = this.node(id);
     for (const effect of effects) {
-      switch (effect.type) {
-        case 'trace':
-          node.trace.push(effect.line);
-          break;
-        case 'epoch-checkpoint':
-          node.epochs.set(effect.log, effect.entries);
-          break;
-        case 'offset-checkpoint':
-          node.checkpoints.push(effect.file);
-          if (effect.file === 'replication-offset-checkpoint') node.highWatermarks = effect.offsets;
-          break;
-        case 'send':
-          this.#send(id, effect);
-          break;
-        case 'respond':
-          this.#respond(id, effect);
-          break;
-        case 'close':
-          this.#forget(id, effect.peer);
-          break;
-        case 'disconnect':
-          this.disconnected.push(effect.connection);
-          break;
-        case 'release':
-          this.released.push(effect.origin.correlationId);
-          break;
-        case 'exit':
-          node.exited = true;
-          break;
-        default:
-      }
+      if (effect.type === 'trace') node.trace.push(effect.line);
+      else if (effect.type === 'epoch-checkpoint') node.epochs.set(effect.log, effect.entries);
+      else if (effect.type === 'offset-checkpoint') {
+        if (effect.file === 'replication-offset-checkpoint') node.highWatermarks = effect.offsets;
+      } else if (effect.type === 'send') this.#send(id, effect);
+      else if (effect.type === 'respond') this.#respond(id, effect);
+      else if (effect.type === 'close') this.#forget(id, effect.peer);
+      else if (effect.type === 'disconnect') this.disconnected.push(effect.connection);
+      else if (effect.type === 'release') this.released.push(effect.origin.correlationId);
     }
   }
 

@@ -110,7 +110,7 @@ describe('a registration', () => {
   it('names another life after a restart', () => {
     const incarnation = (boot: number) => {
       const { effects } = createBroker({ ...configOf(1, 'epoch'), boot }, [], 0);
-      return (sends(effects)[0]?.body as { incarnationId: string }).incarnationId;
+      return (sends(effects)[0]!.body as { incarnationId: string }).incarnationId;
     };
     expect(incarnation(1)).not.toBe(incarnation(2));
     expect(incarnation(1)).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

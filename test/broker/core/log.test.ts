@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { appendBatches, createLog, readLog, readableBytes, resetLog, truncateLog } from '../../../broker/core/log.ts';
 import type { Log } from '../../../broker/core/log.ts';

@@ -4,7 +4,7 @@
  *
  * A small controller elects, fences and commits ISRs as ours does; each broker hears of it when the schedule says so.
  */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ErrorCode } from '../../../broker/protocol/index.ts';
 import type { RequestBody } from '../../../broker/protocol/index.ts';

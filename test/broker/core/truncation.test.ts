@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assignEpoch, endOffsetFor, latestEpoch, truncateFromEnd } from '../../../broker/core/epoch-cache.ts';
 import type { EpochCache, EpochLookup } from '../../../broker/core/epoch-cache.ts';
