@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { Container } from 'dockerode';
 import type { AgentEvent, Command, Reply } from './agent/messages.ts';
 import { heartbeatIntervalMs, heartbeatTimeoutMs } from './agent/messages.ts';
-import { FrameSplitter, LineSplitter } from './attach.ts';
+import { hear, LineSplitter } from './attach.ts';
 
 type DropRequest = Omit<Extract<Command, { do: 'drop' }>, 'id'>;
 type ProbeRequest = Omit<Extract<Command, { do: 'probe' }>, 'id'>;
@@ -57,11 +57,10 @@ class AgentLink implements Agent {
     this.#stream = stream;
     this.#name = name;
     const lines = new LineSplitter((line) => this.#hear(line));
-    const frames = new FrameSplitter((output, bytes) => {
+    hear(stream, (output, bytes) => {
       if (output === 'stdout') lines.push(bytes);
       else this.#complaint = (this.#complaint + bytes.toString('utf8')).slice(-complaintMax);
     });
-    stream.on('data', (chunk: Buffer) => frames.push(chunk));
     for (const end of ['error', 'close', 'end']) stream.on(end, () => this.#gone());
     this.#beat = setInterval(() => this.#write({ do: 'beat' }), heartbeatIntervalMs);
     this.#beat.unref();

@@ -8,12 +8,26 @@
  * Invariant: every byte comes out once, in order; a line is decoded as a whole, so that no character is torn.
  */
 
+import type { Readable } from 'node:stream';
+
 export type Output = 'stdout' | 'stderr';
 
 const headerBytes = 8;
 const newline = 0x0a;
 /** No line of a trace comes near it; whatever prints more without an end is cut there. */
 const lineBytesMax = 16 << 20;
+
+/** Passes on what arrives. A stream that is out of step is destroyed with that error. */
+export function hear(stream: Readable, onBytes: (output: Output, bytes: Buffer) => void): void {
+  const frames = new FrameSplitter(onBytes);
+  stream.on('data', (chunk: Buffer) => {
+    try {
+      frames.push(chunk);
+    } catch (error) {
+      stream.destroy(error as Error);
+    }
+  });
+}
 
 /** Takes the engine's frames apart. */
 export class FrameSplitter {

@@ -56,13 +56,29 @@ export async function ensureImage(
   progress: (line: string) => void,
 ): Promise<Image> {
   const [lower, upper] = await Promise.all([nodeLayer(), programLayer(programs)]);
-  const nodeImage = `${nodeRepository}:${lower.hash}`;
-  const image = `${programRepository}:${hashOf([lower.hash, upper.hash])}`;
-  if (await isPresent(engine, image)) return { name: image };
-  progress('building the image');
-  if (!(await isPresent(engine, nodeImage))) await importLayer(engine, nodeImage, lower);
-  await commitLayer(engine, nodeImage, image, upper, environment(lower), warmUps(programs));
-  return { name: image };
+  const env = environment(lower);
+  const warmUp = warmUps(programs);
+  const name = `${programRepository}:${hashOf([lower.hash, upper.hash, env, warmUp])}`;
+  const assemble = async (): Promise<void> => {
+    progress('building the image');
+    const nodeImage = `${nodeRepository}:${lower.hash}`;
+    if (!(await isPresent(engine, nodeImage))) await importLayer(engine, nodeImage, lower);
+    await commitLayer(engine, nodeImage, name, upper, env, warmUp);
+  };
+  if (!(await isPresent(engine, name))) await once(name, assemble);
+  return { name };
+}
+
+const underWay = new Map<string, Promise<void>>();
+
+/** Several clusters that start at once in this process wait for the same image. */
+function once(image: string, assemble: () => Promise<void>): Promise<void> {
+  let work = underWay.get(image);
+  if (work === undefined) {
+    work = assemble().finally(() => underWay.delete(image));
+    underWay.set(image, work);
+  }
+  return work;
 }
 
 interface Layer {

@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream';
 import type { Container, ContainerInspectInfo } from 'dockerode';
 import type { Evidence, NodeName, TraceLine } from '../nemesis/ports.ts';
 import { archiveOf } from './archive.ts';
-import { FrameSplitter, LineSplitter } from './attach.ts';
+import { hear, LineSplitter } from './attach.ts';
 import { isStatus, reason } from './client.ts';
 import { brokerUser, inside } from './images.ts';
 
@@ -89,10 +89,9 @@ export class NodeProcess {
   }
 
   async #start(): Promise<Evidence> {
-    if (this.#stream !== null) return evidence(false, await this.#state(), 'it runs already');
-    // The engine resets a container's streams shortly after its process ended; an attach before that would be cut off.
-    await this.#container.wait();
     const before = await this.#state();
+    if (before.Running) return evidence(false, before, 'it runs already');
+    await this.#heardAll();
     await this.#attach();
     this.#exitExpected = false;
     try {
@@ -143,13 +142,12 @@ export class NodeProcess {
   async #attach(): Promise<void> {
     const stream = (await this.#container.attach({ stream: true, stdout: true, stderr: true })) as unknown as Readable;
     const lines = new LineSplitter((line) => this.#hear(line));
-    const frames = new FrameSplitter((output, bytes) => {
+    hear(stream, (output, bytes) => {
       if (output === 'stdout') lines.push(bytes);
       else this.#hearLog(bytes.toString('utf8'));
     });
     this.#lastWords = '';
     this.#stream = stream;
-    stream.on('data', (chunk: Buffer) => frames.push(chunk));
     // A stream that breaks closes too; why is asked of the engine then.
     stream.on('error', () => {});
     this.#ended = once(stream, 'close').then(async () => {
@@ -174,8 +172,8 @@ export class NodeProcess {
 
   async #heardAll(): Promise<void> {
     const late = AbortSignal.timeout(drainTimeoutMs);
-    await Promise.race([this.#ended, once(late, 'abort')]);
-    if (late.aborted) this.#stream?.destroy();
+    const gaveUp = once(late, 'abort').then(() => this.#stream?.destroy());
+    await Promise.race([this.#ended, gaveUp]);
   }
 
   async #reportExit(): Promise<void> {

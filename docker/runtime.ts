@@ -137,6 +137,7 @@ class DockerCluster implements Cluster {
   readonly #processes: ReadonlyMap<NodeName, NodeProcess>;
   readonly #traceListeners: ((line: TraceLine) => void)[] = [];
   readonly #exitListeners: ((node: NodeName, detail: string) => void)[] = [];
+  readonly #exits: (readonly [NodeName, string])[] = [];
   /** Lines before the first subscription; null from then on. */
   #backlog: TraceLine[] | null = [];
   /** Packets that the cuts in force have swallowed so far, as far as their counters were read. */
@@ -174,6 +175,8 @@ class DockerCluster implements Cluster {
 
   onUnexpectedExit(listener: (node: NodeName, detail: string) => void): void {
     this.#exitListeners.push(listener);
+    // A process may have ended before anybody could ask.
+    for (const [node, detail] of this.#exits) listener(node, detail);
   }
 
   perform(action: Action): Promise<Evidence> {
@@ -304,6 +307,7 @@ class DockerCluster implements Cluster {
       trace: (line) => this.#hear(line),
       log: (text) => this.#writeLog(logFile, text),
       unexpectedExit: (detail) => {
+        this.#exits.push([pod.node, detail]);
         for (const listener of this.#exitListeners) listener(pod.node, detail);
       },
     });

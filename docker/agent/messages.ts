@@ -43,5 +43,3 @@ export type AgentEvent =
 
 export const heartbeatIntervalMs = 2_000;
 export const heartbeatTimeoutMs = 15_000;
-/** Longer than any command of a cluster that can be deployed. */
-export const lineBytesMax = 1 << 20;

@@ -12,9 +12,9 @@ export interface StandIn {
   readonly node: number | 'controller';
   readonly dataDirectory: string;
   readonly port: number;
-  /** Lines that it says as fast as it can, after its start, until it is killed. */
-  readonly chatter?: number;
-  /** Says something on standard error and ends with this code. */
+  /** Says lines as fast as it can, until it is killed. */
+  readonly chatter?: boolean;
+  /** Complains on standard error and ends with this code. */
   readonly exitCode?: number;
   /** Takes memory until it is stopped. */
   readonly devour?: boolean;
@@ -35,7 +35,7 @@ const marker = join(self.dataDirectory, 'power-lost');
 const powerLost = existsSync(marker);
 if (powerLost) unlinkSync(marker);
 writeSync(2, `stand-in ${self.node} starts for the ${boot}. time\n`);
-say('start', { port: self.port, powerLost, uid: process.getuid?.() });
+say('start', { port: self.port, powerLost, ...privileges() });
 
 if (self.exitCode !== undefined) {
   writeSync(2, 'giving up\n');
@@ -49,7 +49,7 @@ if (self.devour) {
 const server = createServer((socket) => {
   socket.on('error', () => socket.destroy());
   socket.on('data', (request) => {
-    // The probe's request comes in one piece: its correlation id, which the answer repeats, follows size, key, version.
+    // A request comes in one piece here: its correlation id, which the answer repeats, follows size, key and version.
     const answer = Buffer.alloc(10);
     answer.writeInt32BE(6, 0);
     request.copy(answer, 4, 8, 12);
@@ -59,11 +59,29 @@ const server = createServer((socket) => {
 });
 server.listen(self.port, '0.0.0.0', () => {
   say('listening');
-  if (self.chatter !== undefined) chat(self.chatter);
+  if (self.chatter) chat();
 });
 
-/** A line as long as a big append's, some at a time, so that the server lives beside it. */
-function chat(lines: number): void {
-  for (let i = 0; i < Math.min(lines, 50); i++) say('chatter', { filler: 'ä'.repeat(200), last: seq });
-  if (lines > 50) setImmediate(() => chat(lines - 50));
+/** Notes after every line that it was said, so that a lost one cannot stay unknown. */
+function chat(): void {
+  say('chatter', { filler: 'ä'.repeat(seq % 300) });
+  writeFileSync(join(self.dataDirectory, `said-${boot}`), `${seq}`);
+  setImmediate(chat);
+}
+
+function privileges(): object {
+  const status = readFileSync('/proc/self/status', 'utf8');
+  const field = (name: string): string => new RegExp(`^${name}:\\s*(\\S+)`, 'm').exec(status)?.[1] ?? '';
+  let rootWritable = true;
+  try {
+    writeFileSync('/planted', '');
+  } catch {
+    rootWritable = false;
+  }
+  return {
+    user: process.getuid?.(),
+    capabilities: field('CapBnd'),
+    noNewPrivileges: field('NoNewPrivs'),
+    rootWritable,
+  };
 }
