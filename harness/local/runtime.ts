@@ -25,7 +25,7 @@ import type {
   TraceLine,
 } from '../../nemesis/ports.ts';
 import { nameOfCut } from '../../nemesis/topologies.ts';
-import { EnvironmentError, environmentErrorFrom, errorCode } from '../errors.ts';
+import { EnvironmentError, environmentErrorFrom, errorCode, isSystemError } from '../errors.ts';
 import type { Place } from './caller.ts';
 import { leaseFolder, removeRun } from './leftovers.ts';
 import { LOOPBACK, findFreePorts } from './ports.ts';
@@ -54,8 +54,8 @@ export async function deployLocal(spec: DeploySpec): Promise<Cluster> {
   } catch (cause) {
     const residue = cluster === null ? await removeRun(spec.runId) : (await cluster.close()).residue;
     spec.signal.throwIfAborted();
-    const left = residue.length === 0 ? '' : `; left behind: ${residue.join(', ')}`;
-    throw environmentErrorFrom(cause, `the brokers could not be started${left}`);
+    if (residue.length > 0) spec.progress(`left behind: ${residue.join(', ')}; try tidemark gc`);
+    throw isSystemError(cause) ? environmentErrorFrom(cause, 'the brokers could not be started') : cause;
   }
 }
 
