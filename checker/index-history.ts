@@ -32,6 +32,8 @@ export interface ValueRows {
   /** Where, and by which operation, it was first read. */
   readonly readOffset: Doubles;
   readonly readBy: Ints;
+  /** 1 when a reader read it that began after settling. */
+  readonly readFinally: Ints;
   /** Offset in the final leader's log; filled in when the logs are read. */
   readonly finalOffset: Doubles;
 }
@@ -59,6 +61,8 @@ export interface PassedOver {
   readonly index: number;
   /** The operation with which this reader began to read. */
   readonly since: number;
+  /** The reader began after settling. */
+  readonly final: boolean;
 }
 
 export interface FaultLine {
@@ -102,9 +106,11 @@ export class HistoryIndex {
     correlation: new Doubles(),
     readOffset: new Doubles(),
     readBy: new Ints(),
+    readFinally: new Ints(),
     finalOffset: new Doubles(),
   };
-  readonly extraOffsets: ExtraOffset[] = [];
+  /** By row: the offsets beyond the first. */
+  readonly extraOffsets = new Map<number, ExtraOffset[]>();
   readonly conflicts = new Map<string, OffsetConflict>();
   readonly passedOver: PassedOver[] = [];
   readonly faults: FaultLine[] = [];
@@ -133,11 +139,10 @@ export class HistoryIndex {
   readonly #texts = new Map<number, string>();
   readonly #rowsByNumber: NumberTable[] = [];
   readonly #rowsByText: Map<string, number>[] = [];
-  /** Of each key: the row that was first seen at an offset, as row × 1 and who saw it in the row's own columns. */
+  /** Of each key: the row that was first seen at an offset. */
   readonly #rowsByOffset: NumberTable[] = [];
   readonly #open = new Map<number, OpenOperation>();
   readonly #readers = new Map<number, Reader>();
-  readonly #extras = new Set<string>();
 
   constructor(options: IndexOptions) {
     this.#options = options;
@@ -312,7 +317,7 @@ export class HistoryIndex {
   #addReads(key: number, records: readonly unknown[], index: number, reader: Reader | null): string | null {
     let flaw: string | null = null;
     let last = reader === null ? -2 : (reader.last.get(key) ?? (reader.final ? -1 : -2));
-    const { readOffset, readBy } = this.values;
+    const { readOffset, readBy, readFinally } = this.values;
     for (const record of records) {
       const pair = readPair(record);
       if (typeof pair === 'string') {
@@ -322,6 +327,7 @@ export class HistoryIndex {
       const [offset, value] = record as [number, Value];
       this.counts.polledRecords += 1;
       const row = this.#rowOf(key, value);
+      if (reader?.final === true) readFinally.set(row, 1);
       const first = readOffset.get(row);
       if (first === -1) {
         readOffset.set(row, offset);
@@ -329,7 +335,8 @@ export class HistoryIndex {
         this.#sawAt(key, offset, row, index);
       } else if (first !== offset) this.#addExtra(row, offset, index);
       if (this.#options.keepPassedOver && last > -2 && offset > last + 1) {
-        this.passedOver.push({ key, after: last, before: offset, index, since: reader?.since ?? index });
+        const { since, final } = reader ?? { since: index, final: false };
+        this.passedOver.push({ key, after: last, before: offset, index, since, final });
       }
       last = offset;
     }
@@ -364,10 +371,10 @@ export class HistoryIndex {
   }
 
   #addExtra(row: number, offset: number, index: number): void {
-    const name = `${row}:${offset}`;
-    if (this.#extras.has(name)) return;
-    this.#extras.add(name);
-    this.extraOffsets.push({ row, offset, index });
+    const extras = this.extraOffsets.get(row) ?? [];
+    const inLog = index === -1;
+    if (extras.some((extra) => extra.offset === offset && (extra.index === -1) === inLog)) return;
+    if (extras.length < maxExtraOffsets) this.extraOffsets.set(row, [...extras, { row, offset, index }]);
     if (index !== -1) this.#sawAt(this.values.key.get(row), offset, row, index);
   }
 
@@ -400,6 +407,7 @@ export class HistoryIndex {
     values.correlation.push(-1);
     values.readOffset.push(-1);
     values.readBy.push(-1);
+    values.readFinally.push(0);
     values.finalOffset.push(-1);
     return values.key.push(key);
   }
@@ -413,6 +421,9 @@ export class HistoryIndex {
     return reader;
   }
 }
+
+/** A value at more offsets than this is as wrong as it can be: no more are kept. */
+const maxExtraOffsets = 100;
 
 interface OpenOperation {
   readonly f: string;

@@ -79,9 +79,8 @@ function judgeKey(evidence: Evidence, key: Key, rows: readonly number[], final: 
 }
 
 function standsAt(evidence: Evidence, row: number, offset: number): boolean {
-  return evidence.history.extraOffsets.some(
-    (extra) => extra.row === row && extra.offset === offset && extra.index === -1,
-  );
+  const extras = evidence.history.extraOffsets.get(row) ?? [];
+  return extras.some((extra) => extra.offset === offset && extra.index === -1);
 }
 
 /** Where the loss lies among the acknowledged records that survived. */
@@ -242,29 +241,35 @@ function holdsOffset(final: FinalLog, offset: number): boolean {
 }
 
 /**
- * Jepsen's `lost-write`, for histories without final logs: acknowledged, never read, and a reader passed over its
- * offset or read another value there. A value that was only never read is `unseen`: that alone proves nothing.
+ * Jepsen's `lost-write`, for histories without final logs: acknowledged, and a reader passed over its offset or read
+ * another value there. For a value that nobody read any reader will do; one that was read once is lost only if a reader
+ * who began after settling misses it. A value that was only never read is `unseen`: that alone proves nothing.
  */
 export function findLostWrites(evidence: Evidence): Finding[] {
   const { history } = evidence;
-  const { values } = history;
   const findings: Finding[] = [];
-  const gaps = gapsByKey(history.passedOver);
+  const all = gapsByKey(history.passedOver);
+  const final = gapsByKey(history.passedOver.filter((gap) => gap.final));
   for (const [keyId, rows] of acknowledgedRows(evidence)) {
     const key = history.keyName(keyId);
     let unseen = 0;
     for (const row of rows) {
-      if (values.readBy.get(row) !== -1) continue;
-      const offset = values.offset.get(row);
-      const passedBy = offset === -1 ? -1 : witnessOf(evidence, keyId, row, offset, gaps.get(keyId));
-      if (passedBy === -1) {
-        unseen += 1;
+      const read = history.values.readBy.get(row) !== -1;
+      if (history.values.readFinally.get(row) === 1) continue;
+      const offset = history.values.offset.get(row);
+      const gaps = (read ? final : all).get(keyId);
+      const witness = offset === -1 ? -1 : witnessOf(evidence, keyId, row, offset, gaps, read);
+      if (witness === -1) {
+        unseen += read ? 0 : 1;
+        if (read && history.conflicts.has(`${keyId}:${offset}`)) {
+          unknownBecause(evidence, 'durability', `${key}: other values were read where acknowledged ones had been`);
+        }
         continue;
       }
       const fate = judgeLoss(evidence, key, row, offset);
       if (fate.class === 'unknown') {
         unknownBecause(evidence, 'durability', `${key}: acknowledged records are lost, and ${fate.reason}`);
-      } else findings.push(lostWrite(evidence, key, row, passedBy, fate));
+      } else findings.push(lostWrite(evidence, key, row, witness, fate));
     }
     if (unseen > 0) {
       const many = plural(unseen, 'acknowledged record was', 'acknowledged records were');
@@ -296,10 +301,18 @@ function lostWrite(evidence: Evidence, key: Key, row: number, passedBy: number, 
 }
 
 /** The operation that read another value at the offset, or passed over it; −1 for none. */
-function witnessOf(evidence: Evidence, key: number, row: number, offset: number, gaps: Gaps | undefined): number {
+function witnessOf(
+  evidence: Evidence,
+  key: number,
+  row: number,
+  offset: number,
+  gaps: Gaps | undefined,
+  onlyFinal: boolean,
+): number {
   const { history } = evidence;
   for (const sighting of history.conflicts.get(`${key}:${offset}`)?.sightings ?? []) {
-    const readBy = sighting.row === row ? -1 : readAt(history, sighting.row, offset);
+    if (sighting.row === row || (onlyFinal && history.values.readFinally.get(sighting.row) === 0)) continue;
+    const readBy = readAt(history, sighting.row, offset);
     if (readBy !== -1) return readBy;
   }
   return gaps === undefined ? -1 : passedOverBy(gaps, offset);
@@ -308,8 +321,8 @@ function witnessOf(evidence: Evidence, key: number, row: number, offset: number,
 /** The first operation that read the value of a row at this offset, or −1. */
 export function readAt(history: HistoryIndex, row: number, offset: number): number {
   if (history.values.readOffset.get(row) === offset) return history.values.readBy.get(row);
-  const extra = history.extraOffsets.find((seen) => seen.row === row && seen.offset === offset && seen.index !== -1);
-  return extra?.index ?? -1;
+  const extras = history.extraOffsets.get(row) ?? [];
+  return extras.find((extra) => extra.offset === offset && extra.index !== -1)?.index ?? -1;
 }
 
 /** Gaps of one key, sorted by their start; `widest[i]` is the one of 0…i that reaches furthest. */

@@ -89,7 +89,7 @@ function offsetsOfRows(evidence: Evidence): Map<number, Map<number, number>> {
     }
     if ((offsets.get(offset) ?? -1) === -1) offsets.set(offset, index);
   };
-  const suspicious = new Set(history.extraOffsets.map(({ row }) => row));
+  const suspicious = new Set(history.extraOffsets.keys());
   for (let row = 0; row < history.rowCount; row += 1) {
     const acknowledged = acknowledgedOffset(evidence, row);
     const read = values.readOffset.get(row);
@@ -102,7 +102,7 @@ function offsetsOfRows(evidence: Evidence): Map<number, Map<number, number>> {
     add(row, values.readOffset.get(row), values.readBy.get(row));
     add(row, values.finalOffset.get(row), -1);
   }
-  for (const { row, offset, index } of history.extraOffsets) add(row, offset, index);
+  for (const { row, offset, index } of [...history.extraOffsets.values()].flat()) add(row, offset, index);
   return found;
 }
 
