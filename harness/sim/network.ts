@@ -96,6 +96,10 @@ export class Lane implements Schedulable {
     if (this.#messages.length === 1) this.schedule();
   }
 
+  clear(): void {
+    this.#messages.length = 0;
+  }
+
   schedule(): void {
     const first = this.first;
     if (first === undefined || this.#scheduled) return;
@@ -187,6 +191,17 @@ export class Network {
     const index = this.#holds.indexOf(hold);
     if (index >= 0) this.#holds.splice(index, 1);
     this.#resume();
+  }
+
+  /** Ends a hold by ending the connections of what it stopped: those messages never arrive. */
+  lose(hold: Hold): void {
+    const lost = this.#stopped.filter((lane) => lane.first !== undefined && hold.matches(lane, lane.first));
+    for (const lane of lost) {
+      lane.clear();
+      this.sendEnd(lane.connection.requests);
+      this.sendEnd(lane.connection.responses);
+    }
+    this.release(hold);
   }
 
   /** What a hold stops now and somebody still waits for, in the order in which it was stopped. */

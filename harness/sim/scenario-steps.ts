@@ -113,9 +113,15 @@ const kinds: readonly StepKind[] = [
       }),
   },
   {
-    usage: 'deliver <what was held>, such as: deliver pushes to <broker>',
-    pattern: /^deliver (?<what>(?:fetches|fetch answers|epoch questions|epoch answers|pushes|ISR changes) .+)$/,
-    act: (play, { what }, partition) => deliver(play, holdName(of(what), partition)),
+    usage: 'deliver|lose <what was held>, such as: deliver pushes to <broker>',
+    pattern:
+      /^(?<verb>deliver|lose) (?<what>(?:fetches|fetch answers|epoch questions|epoch answers|pushes|ISR changes) .+)$/,
+    act: (play, { verb, what }, partition) => {
+      const held = takeHold(play, holdName(of(what), partition));
+      const { network } = play.cluster.kernel;
+      if (verb === 'deliver') network.release(held);
+      else network.lose(held);
+    },
   },
   {
     usage: 'step a fetch of <broker>',
@@ -249,12 +255,13 @@ function hold(play: Play, what: string, partition: string | null, matches: Hold[
   play.holds.set(name, play.cluster.kernel.network.hold(narrowed));
 }
 
-function deliver(play: Play, name: string): void {
+/** Takes a hold out of the list, to be ended. */
+function takeHold(play: Play, name: string): Hold {
   const held = play.holds.get(name);
-  if (held === undefined)
-    throw new PlayError(`${name} are not held; held are: ${[...play.holds.keys()].join(', ') || 'none'}`);
+  const all = [...play.holds.keys()].join(', ') || 'nothing';
+  if (held === undefined) throw new PlayError(`${name} are not held; held are ${all}`);
   play.holds.delete(name);
-  play.cluster.kernel.network.release(held);
+  return held;
 }
 
 function holdName(what: string, partition: string | null): string {

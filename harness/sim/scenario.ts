@@ -218,13 +218,14 @@ class ScenarioReader {
   }
 }
 
-/** Names what stands closest: the usages that share most words with the text. */
+/** Names what stands closest: the usages that begin alike, or else those that share most words with the text. */
 function unreadable(what: string, text: string, usages: readonly string[]): string {
-  const words = new Set(text.split(' '));
-  const shared = (usage: string) => usage.split(' ').filter((word) => words.has(word)).length;
-  const best = Math.max(...usages.map(shared));
-  const close = best === 0 ? [] : usages.filter((usage) => shared(usage) === best).slice(0, 4);
-  const hint = close.length === 0 ? 'docs/scenarios.md lists them all' : `closest: ${close.join(' | ')}`;
+  const words = text.split(' ');
+  const alike = usages.filter((usage) => usage.split(/[ |]/)[0] === words[0]);
+  const shared = (usage: string) => usage.split(' ').filter((word) => words.includes(word)).length;
+  const most = Math.max(1, ...usages.map(shared));
+  const close = alike.length > 0 ? alike : usages.filter((usage) => shared(usage) === most);
+  const hint = close.length === 0 ? 'docs/scenarios.md lists them all' : `closest: ${close.slice(0, 5).join(' | ')}`;
   return `"${text}" is no ${what}; ${hint}`;
 }
 
