@@ -99,7 +99,10 @@ function foldControllerLine(partition: PartitionView, line: TraceLine): void {
       partition.isr = line['isr'] as readonly NodeId[];
       return;
     case 'isr':
-      if (line.leaderEpoch === partition.leaderEpoch) partition.isr = line['to'] as readonly NodeId[];
+      // A broker that leaves the ISR counts the epoch up, though the leader stays.
+      if ((line.leaderEpoch ?? -1) < partition.leaderEpoch) return;
+      partition.leaderEpoch = line.leaderEpoch ?? -1;
+      partition.isr = line['to'] as readonly NodeId[];
       return;
     default:
   }
