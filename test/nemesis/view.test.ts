@@ -47,6 +47,17 @@ describe('the view', () => {
     expect(isFullySynced(view)).toBe(false);
   });
 
+  it('follows the leader into the new epoch that a shrink by the controller brings', () => {
+    const { tell, role, partition } = scene();
+    role(1, 1, 0);
+    tell('controller', 'isr', { to: [1, 3], leaderEpoch: 1 });
+    expect([partition.isr, partition.leaderEpoch, leads(partition, 1)]).toEqual([[1, 3], 1, false]);
+    role(1, 1, 1);
+    expect(leads(partition, 1)).toBe(true);
+    tell('controller', 'isr', { to: [1, 2, 3], leaderEpoch: 0 });
+    expect(partition.isr).toEqual([1, 3]);
+  });
+
   it('forgets the role of a node that starts again', () => {
     const { view, role, tell } = scene();
     for (const node of [1, 2, 3]) role(node, 1, 0);
