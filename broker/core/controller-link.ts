@@ -25,6 +25,8 @@ export interface ControllerLink {
   nextSignalNs: number;
   /** No AlterPartition before this time; Infinity while one is under way. */
   nextProposalNs: number;
+  /** Whether some partition may have a proposal that was not sent. */
+  proposalsWait: boolean;
   readonly inFlight: Map<number, UnderWay>;
 }
 
@@ -43,7 +45,7 @@ type UnderWay = { readonly deadlineNs: number } & (
 const [registrationVersion, heartbeatVersion, alterPartitionVersion] = [0, 0, 1];
 
 export function createLink(nowNs: number): ControllerLink {
-  return { brokerEpoch: -1, nextSignalNs: nowNs, nextProposalNs: nowNs, inFlight: new Map() };
+  return { brokerEpoch: -1, nextSignalNs: nowNs, nextProposalNs: nowNs, proposalsWait: false, inFlight: new Map() };
 }
 
 /** Sends what is due: a registration or heartbeat, and the ISR proposals. To be called at the end of a turn. */
@@ -55,7 +57,7 @@ export function pumpController(turn: Turn): void {
     link.nextSignalNs = Infinity;
     link.inFlight.set(correlationId, { kind: 'signal', deadlineNs: nowNs + answerTimeoutNs(state) });
   }
-  if (link.nextProposalNs <= nowNs && link.brokerEpoch >= 0) sendProposals(turn);
+  if (link.proposalsWait && link.nextProposalNs <= nowNs && link.brokerEpoch >= 0) sendProposals(turn);
 }
 
 /** Asks the controller on behalf of a client, whose connection waits for the answer. */
@@ -99,11 +101,10 @@ export function expireControllerRequests(turn: Turn): void {
 }
 
 export function nextControllerDeadlineNs(state: BrokerState): number {
-  const { inFlight, nextSignalNs, nextProposalNs, brokerEpoch } = state.controller;
+  const { inFlight, nextSignalNs, nextProposalNs, proposalsWait, brokerEpoch } = state.controller;
   let next = nextSignalNs;
   for (const { deadlineNs } of inFlight.values()) next = Math.min(next, deadlineNs);
-  const proposes = brokerEpoch >= 0 && [...state.partitions.values()].some(hasUnsentProposal);
-  return proposes ? Math.min(next, nextProposalNs) : next;
+  return proposalsWait && brokerEpoch >= 0 ? Math.min(next, nextProposalNs) : next;
 }
 
 /** A third of the session, so that a broker can try again on a new connection before it is fenced. */
@@ -166,6 +167,7 @@ function takeHeartbeat(turn: Turn, { errorCode, shouldShutDown }: ResponseBody<'
 function sendProposals(turn: Turn): void {
   const { state, nowNs } = turn;
   const partitions = [...state.partitions.values()].filter(hasUnsentProposal);
+  state.controller.proposalsWait = false;
   if (partitions.length === 0) return;
   const sent = new Map<Led, IsrProposal>();
   const topics = new Map<string, RequestBody<'AlterPartition'>['topics'][number]['partitions'][number][]>();
@@ -196,8 +198,6 @@ function sendProposals(turn: Turn): void {
 }
 
 function takeProposalAnswers(turn: Turn, sent: Sent, { errorCode, topics }: ResponseBody<'AlterPartition'>): void {
-  const link = turn.state.controller;
-  link.nextProposalNs = turn.nowNs;
   if (errorCode === ErrorCode.NONE) {
     for (const { topicName, partitions } of topics) {
       for (const answer of partitions) {
@@ -239,14 +239,15 @@ function takeProposalAnswer(turn: Turn, partition: Led, answer: ProposalAnswer):
 }
 
 function retryProposals(turn: Turn, sent: Sent): void {
-  let retry = false;
+  const link = turn.state.controller;
+  link.nextProposalNs = turn.nowNs;
   for (const partition of sent.keys()) {
     const { role } = partition;
     if (!isLed(partition) || role.proposal === null || role.proposal.progress !== 'sent') continue;
     role.proposal.progress = 'unsent';
-    retry = true;
+    link.proposalsWait = true;
+    link.nextProposalNs = turn.nowNs + retryBackoffNs;
   }
-  turn.state.controller.nextProposalNs = turn.nowNs + (retry ? retryBackoffNs : 0);
 }
 
 function hasUnsentProposal(partition: Partition): partition is Led {

@@ -159,7 +159,7 @@ export function shrinkIsr(turn: Turn, partition: Led): void {
     if (follower === undefined || !lags(turn, follower)) return true;
     return turn.state.build.shrinkSparesEqualEnd && follower.end === partition.log.endOffset;
   });
-  if (kept.length < partition.isr.length) partition.role.proposal = { isr: kept, progress: 'unsent' };
+  if (kept.length < partition.isr.length) propose(turn, partition, kept);
 }
 
 /** The controller committed an ISR, by this leader's wish or by its own. */
@@ -187,7 +187,12 @@ function proposeExpansion(turn: Turn, partition: Led, id: NodeId, follower: Foll
     turn.state.build.expansionWaitsForEpochStart && !turn.state.defects.has('expand-without-epoch-start');
   const needed = waitsForEpochStart ? Math.max(partition.highWatermark, role.epochStart) : partition.highWatermark;
   if (follower.end < needed || !isEligible(turn.state.metadata, id)) return;
-  role.proposal = { isr: [...isr, id], progress: 'unsent' };
+  propose(turn, partition, [...isr, id]);
+}
+
+function propose(turn: Turn, partition: Led, isr: readonly NodeId[]): void {
+  partition.role.proposal = { isr, progress: 'unsent' };
+  turn.state.controller.proposalsWait = true;
 }
 
 /** A follower outside of the ISR that is about to join it: the high watermark does not run away from it. */

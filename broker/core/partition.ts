@@ -14,6 +14,7 @@ import type { EpochCache } from './epoch-cache.ts';
 import type { LeaderRole } from './leader.ts';
 import { appendBatches, createLog, resetLog, truncateLog } from './log.ts';
 import type { Log } from './log.ts';
+import type { Waiting } from './purgatory.ts';
 import { trace } from './state.ts';
 import type { Turn } from './state.ts';
 import type { NodeId, RecoveredLog } from './step.ts';
@@ -38,6 +39,8 @@ export interface Partition {
   leader: NodeId | null;
   /** Who led last, if anybody did since the start. */
   lastLeader: NodeId | null;
+  /** Requests that wait for something to happen here. */
+  readonly waiting: Set<Waiting>;
   role: LeaderRole | { readonly kind: 'follower' } | { readonly kind: 'none' };
 }
 
@@ -56,6 +59,7 @@ export function createPartition(topic: string, index: number): Partition {
     partitionEpoch: -1,
     leader: null,
     lastLeader: null,
+    waiting: new Set(),
     role: { kind: 'none' },
   };
 }

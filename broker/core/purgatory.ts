@@ -5,7 +5,7 @@
  * or of a follower, waits until there is something to read. What completes them is decided where they were handled; here
  * they are only kept as data, found again by the partitions they wait for, and given up.
  *
- * Invariant: a waiting request is in `byPartition` under each of its partitions, and nowhere once it is taken out.
+ * Invariant: a waiting request is in the `waiting` set of each of its partitions, and nowhere once it is taken out.
  * Connections deliver one request at a time, so their number bounds the purgatory; `capacity` is the second lock.
  */
 import type { RequestBody } from '../protocol/index.ts';
@@ -20,7 +20,7 @@ interface WaitingRequest {
   readonly origin: Origin;
   readonly version: number;
   readonly deadlineNs: number;
-  readonly partitions: ReadonlySet<Partition>;
+  readonly partitions: readonly Partition[];
 }
 
 /** A produce with acks=all, appended here and not yet everywhere. */
@@ -42,6 +42,14 @@ export interface ProduceOutcome {
 export interface WaitingFetch extends WaitingRequest {
   readonly kind: 'fetch';
   readonly body: RequestBody<'Fetch'>;
+  readonly asked: readonly AskedPartition[];
+}
+
+/** One partition of a fetch, with the replica of it that this broker held when it was asked. */
+export interface AskedPartition {
+  readonly topic: string;
+  readonly of: RequestBody<'Fetch'>['topics'][number]['partitions'][number];
+  readonly partition: Partition | undefined;
 }
 
 export type Waiting = WaitingProduce | WaitingFetch;
@@ -51,11 +59,10 @@ export type TryComplete = (turn: Turn, request: Waiting, expired: boolean) => bo
 
 export interface Purgatory {
   readonly waiting: Set<Waiting>;
-  readonly byPartition: Map<Partition, Set<Waiting>>;
 }
 
 export function createPurgatory(): Purgatory {
-  return { waiting: new Set(), byPartition: new Map() };
+  return { waiting: new Set() };
 }
 
 export function isFull(purgatory: Purgatory): boolean {
@@ -64,19 +71,14 @@ export function isFull(purgatory: Purgatory): boolean {
 
 export function park(purgatory: Purgatory, request: Waiting): void {
   purgatory.waiting.add(request);
-  for (const partition of request.partitions) {
-    const waiting = purgatory.byPartition.get(partition) ?? new Set<Waiting>();
-    purgatory.byPartition.set(partition, waiting.add(request));
-  }
+  for (const { waiting } of request.partitions) waiting.add(request);
 }
 
 /** Looks again at what waits for the partitions that this turn touched. To be called when the event is dealt with. */
 export function completeTouched(turn: Turn, tryComplete: TryComplete): void {
   const { purgatory } = turn.state;
   const candidates = new Set<Waiting>();
-  for (const partition of turn.touched) {
-    for (const request of purgatory.byPartition.get(partition) ?? []) candidates.add(request);
-  }
+  for (const { waiting } of turn.touched) for (const request of waiting) candidates.add(request);
   for (const request of candidates) {
     if (tryComplete(turn, request, false)) remove(purgatory, request);
   }
@@ -107,9 +109,5 @@ export function nextWaitingDeadlineNs(purgatory: Purgatory): number {
 
 function remove(purgatory: Purgatory, request: Waiting): void {
   purgatory.waiting.delete(request);
-  for (const partition of request.partitions) {
-    const waiting = purgatory.byPartition.get(partition);
-    waiting?.delete(request);
-    if (waiting?.size === 0) purgatory.byPartition.delete(partition);
-  }
+  for (const { waiting } of request.partitions) waiting.delete(request);
 }

@@ -11,16 +11,16 @@ import type { RequestBody, ResponseBody } from '../../protocol/index.ts';
 import { noteFetch } from '../leader.ts';
 import type { Led } from '../leader.ts';
 import { readLog, readableBytes } from '../log.ts';
+import type { Partition } from '../partition.ts';
 import { isFull, park } from '../purgatory.ts';
-import type { WaitingFetch } from '../purgatory.ts';
+import type { AskedPartition, WaitingFetch } from '../purgatory.ts';
 import { nsPerMs } from '../state.ts';
 import type { Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
-import { leadership } from './leadership.ts';
+import { leadership, replicaOf } from './leadership.ts';
 import type { Caller } from './leadership.ts';
 
 type Body = RequestBody<'Fetch'>;
-type Asked = Body['topics'][number]['partitions'][number];
 type Answer = ResponseBody<'Fetch'>['responses'][number]['partitions'][number];
 
 /** Nobody is given more at once, whatever the request says. */
@@ -28,26 +28,20 @@ const maxResponseBytes = 50 * 1024 * 1024;
 
 export function handleFetch(turn: Turn, event: RequestEvent & { readonly api: 'Fetch' }): void {
   const { origin, version, body } = event;
-  const responses = readAll(turn, body, event);
+  const asked = resolve(turn, body);
+  const answers = readAll(turn, asked, body, event);
   // Reported after everything was read: see above.
-  if (body.replicaId >= 0) reportFetches(turn, body, responses);
+  if (body.replicaId >= 0) reportFetches(turn, asked, answers, body.replicaId);
   const request: WaitingFetch = {
     kind: 'fetch',
     origin,
     version,
     deadlineNs: turn.nowNs + body.maxWaitMs * nsPerMs,
-    partitions: new Set(
-      body.topics.flatMap(({ topic, partitions }) =>
-        partitions.flatMap(({ partition }) => turn.state.partitions.get(`${topic}-${partition}`) ?? []),
-      ),
-    ),
+    partitions: asked.flatMap(({ partition }) => partition ?? []),
     body,
+    asked,
   };
-  const answers = responses.flatMap(({ partitions }) => partitions);
-  const bytes = answers.reduce((sum, { records }) => sum + sizeOf(records), 0);
-  const immediate =
-    bytes >= body.minBytes || body.maxWaitMs <= 0 || answers.some(({ errorCode }) => errorCode !== ErrorCode.NONE);
-  if (immediate || answers.length === 0 || isFull(turn.state.purgatory)) respond(turn, request, responses);
+  if (mustAnswerNow(answers, body) || isFull(turn.state.purgatory)) respond(turn, request, answers);
   else park(turn.state.purgatory, request);
 }
 
@@ -55,67 +49,98 @@ export function handleFetch(turn: Turn, event: RequestEvent & { readonly api: 'F
 export function completeFetch(turn: Turn, request: WaitingFetch, expired: boolean): boolean {
   if (!expired && !isReady(turn, request)) return false;
   const caller: Caller = { api: 'Fetch', origin: request.origin };
-  respond(turn, request, readAll(turn, request.body, caller));
+  respond(turn, request, readAll(turn, request.asked, request.body, caller));
   return true;
 }
 
-function isReady(turn: Turn, { body }: WaitingFetch): boolean {
+/** The request's partitions in its order, with the replicas that this broker holds of them. */
+function resolve(turn: Turn, body: Body): AskedPartition[] {
+  return body.topics.flatMap(({ topic, partitions }) =>
+    partitions.map((of) => ({ topic, of, partition: replicaOf(turn, topic, of.partition) })),
+  );
+}
+
+function mustAnswerNow(answers: readonly Answer[], { minBytes, maxWaitMs }: Body): boolean {
+  if (maxWaitMs <= 0 || answers.length === 0) return true;
   let bytes = 0;
-  for (const { topic, partitions } of body.topics) {
-    for (const asked of partitions) {
-      const found = leadership(turn, topic, asked.partition, asked.currentLeaderEpoch);
-      if ('errorCode' in found || isOutOfRange(found.led, asked.fetchOffset)) return true;
-      const readable = readableBytes(found.led.log, asked.fetchOffset, limitFor(turn, found.led, body));
-      bytes += Math.min(readable, asked.partitionMaxBytes);
-    }
+  for (const { errorCode, records } of answers) {
+    if (errorCode !== ErrorCode.NONE) return true;
+    for (const batch of records?.batches ?? []) bytes += batch.sizeBytes;
   }
-  return bytes > 0 && bytes >= body.minBytes;
+  return bytes >= minBytes;
 }
 
-function respond(turn: Turn, { origin, version }: WaitingFetch, responses: ResponseBody<'Fetch'>['responses']): void {
-  const body = { throttleTimeMs: 0, errorCode: ErrorCode.NONE, sessionId: 0, responses };
-  turn.effects.push({ type: 'respond', origin, api: 'Fetch', version, body });
+/** Only what this turn touched can have become readable, or an error; the sum counts once something has. */
+function isReady(turn: Turn, { asked, body }: WaitingFetch): boolean {
+  const touched = (partition: Partition | undefined) => partition === undefined || turn.touched.has(partition);
+  if (!asked.some((each) => touched(each.partition) && readable(turn, each, body) > 0)) return false;
+  return asked.reduce((sum, each) => sum + readable(turn, each, body), 0) >= body.minBytes;
 }
 
-function readAll(turn: Turn, body: Body, caller: Caller): ResponseBody<'Fetch'>['responses'] {
+/** How many bytes a fetch would bring of one partition; infinitely many where it would bring an error. */
+function readable(turn: Turn, asked: AskedPartition, body: Body): number {
+  const { fetchOffset, partitionMaxBytes } = asked.of;
+  const led = leaderOf(turn, asked);
+  if (typeof led === 'number' || isOutOfRange(led, fetchOffset)) return Infinity;
+  return Math.min(readableBytes(led.log, fetchOffset, limitFor(turn, led, body)), partitionMaxBytes);
+}
+
+function leaderOf(turn: Turn, { topic, of, partition }: AskedPartition, caller?: Caller): Led | number {
+  // A replica that was deleted while the request waited is none any more.
+  const held = partition !== undefined && turn.state.partitions.get(partition.key) === partition;
+  return leadership(turn, held ? partition : undefined, topic, of.partition, of.currentLeaderEpoch, caller);
+}
+
+function readAll(turn: Turn, asked: readonly AskedPartition[], body: Body, caller: Caller): Answer[] {
   let bytesLeft = Math.min(body.maxBytes, maxResponseBytes);
   let empty = true;
-  return body.topics.map(({ topic, partitions }) => ({
-    topic,
-    partitions: partitions.map((asked) => {
-      const found = leadership(turn, topic, asked.partition, asked.currentLeaderEpoch, caller);
-      if ('errorCode' in found) return failed(asked.partition, found.errorCode);
-      const { led } = found;
-      if (isOutOfRange(led, asked.fetchOffset)) return failed(asked.partition, ErrorCode.OFFSET_OUT_OF_RANGE);
-      if (body.replicaId >= 0 && !led.role.followers.has(body.replicaId)) {
-        return failed(asked.partition, ErrorCode.NOT_LEADER_OR_FOLLOWER);
-      }
-      const maxBytes = Math.min(bytesLeft, asked.partitionMaxBytes);
-      const read = readLog(led.log, asked.fetchOffset, limitFor(turn, led, body), maxBytes, empty);
-      bytesLeft -= read.sizeBytes;
-      if (read.sizeBytes > 0) empty = false;
-      return {
-        partitionIndex: asked.partition,
-        errorCode: ErrorCode.NONE,
-        highWatermark: led.highWatermark,
-        lastStableOffset: led.highWatermark,
-        logStartOffset: led.log.startOffset,
-        abortedTransactions: null,
-        preferredReadReplica: -1,
-        records: { batches: read.batches, bytes: read.range },
-      };
-    }),
-  }));
+  return asked.map((each) => {
+    const { partition: partitionIndex, fetchOffset, partitionMaxBytes } = each.of;
+    const led = leaderOf(turn, each, caller);
+    if (typeof led === 'number') return failed(partitionIndex, led);
+    if (isOutOfRange(led, fetchOffset)) return failed(partitionIndex, ErrorCode.OFFSET_OUT_OF_RANGE);
+    if (body.replicaId >= 0 && !led.role.followers.has(body.replicaId)) {
+      return failed(partitionIndex, ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+    const limit = limitFor(turn, led, body);
+    const read = readLog(led.log, fetchOffset, limit, Math.min(bytesLeft, partitionMaxBytes), empty);
+    bytesLeft -= read.sizeBytes;
+    if (read.sizeBytes > 0) empty = false;
+    return {
+      partitionIndex,
+      errorCode: ErrorCode.NONE,
+      highWatermark: led.highWatermark,
+      lastStableOffset: led.highWatermark,
+      logStartOffset: led.log.startOffset,
+      abortedTransactions: null,
+      preferredReadReplica: -1,
+      records: { batches: read.batches, bytes: read.range },
+    };
+  });
 }
 
-function reportFetches(turn: Turn, body: Body, responses: ResponseBody<'Fetch'>['responses']): void {
-  body.topics.forEach(({ topic, partitions }, topicIndex) =>
-    partitions.forEach((asked: Asked, index) => {
-      if (responses[topicIndex]?.partitions[index]?.errorCode !== ErrorCode.NONE) return;
-      const found = leadership(turn, topic, asked.partition, asked.currentLeaderEpoch);
-      if ('led' in found) noteFetch(turn, found.led, body.replicaId, asked.fetchOffset);
-    }),
-  );
+function reportFetches(
+  turn: Turn,
+  asked: readonly AskedPartition[],
+  answers: readonly Answer[],
+  follower: number,
+): void {
+  asked.forEach((each, index) => {
+    if (answers[index]?.errorCode !== ErrorCode.NONE) return;
+    const led = leaderOf(turn, each);
+    if (typeof led !== 'number') noteFetch(turn, led, follower, each.of.fetchOffset);
+  });
+}
+
+function respond(turn: Turn, { origin, version, body }: WaitingFetch, answers: readonly Answer[]): void {
+  let next = 0;
+  const responses = body.topics.map(({ topic, partitions }) => {
+    const start = next;
+    next += partitions.length;
+    return { topic, partitions: answers.slice(start, next) };
+  });
+  const answer = { throttleTimeMs: 0, errorCode: ErrorCode.NONE, sessionId: 0, responses };
+  turn.effects.push({ type: 'respond', origin, api: 'Fetch', version, body: answer });
 }
 
 /** Below it a reader may read. Without transactions the last stable offset is the high watermark. */
@@ -140,8 +165,4 @@ function failed(partitionIndex: number, errorCode: number): Answer {
     preferredReadReplica: -1,
     records: null,
   };
-}
-
-function sizeOf(records: Answer['records']): number {
-  return records?.batches.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) ?? 0;
 }

@@ -5,7 +5,7 @@ import { endOffsetFor } from '../epoch-cache.ts';
 import type { Led } from '../leader.ts';
 import type { Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
-import { leadership } from './leadership.ts';
+import { leadership, replicaOf } from './leadership.ts';
 
 const [latestTimestamp, earliestTimestamp] = [-1, -2];
 /** First version of ListOffsets whose clients know OFFSET_NOT_AVAILABLE (KIP-207). */
@@ -21,9 +21,9 @@ export function handleListOffsets(turn: Turn, event: ListOffsetsEvent): void {
     partitions: partitions.map((asked): OffsetsAnswer => {
       const { partitionIndex, currentLeaderEpoch, timestamp } = asked;
       const fail = (errorCode: number) => ({ partitionIndex, errorCode, timestamp: -1, offset: -1, leaderEpoch: -1 });
-      const found = leadership(turn, name, partitionIndex, currentLeaderEpoch, event);
-      if ('errorCode' in found) return fail(found.errorCode);
-      const { led } = found;
+      const replica = replicaOf(turn, name, partitionIndex);
+      const led = leadership(turn, replica, name, partitionIndex, currentLeaderEpoch, event);
+      if (typeof led === 'number') return fail(led);
       if (timestamp === latestTimestamp && body.replicaId < 0 && mustWait(turn, led)) {
         const knows = version >= firstVersionWithNotAvailable;
         return fail(knows ? ErrorCode.OFFSET_NOT_AVAILABLE : ErrorCode.LEADER_NOT_AVAILABLE);
@@ -44,9 +44,10 @@ export function handleOffsetForLeaderEpoch(
   const topics = body.topics.map(({ topic, partitions }) => ({
     topic,
     partitions: partitions.map(({ partition, currentLeaderEpoch, leaderEpoch: asked }) => {
-      const found = leadership(turn, topic, partition, currentLeaderEpoch, event);
-      if ('errorCode' in found) return { errorCode: found.errorCode, partition, leaderEpoch: -1, endOffset: -1 };
-      const { epochs, log } = found.led;
+      const replica = replicaOf(turn, topic, partition);
+      const led = leadership(turn, replica, topic, partition, currentLeaderEpoch, event);
+      if (typeof led === 'number') return { errorCode: led, partition, leaderEpoch: -1, endOffset: -1 };
+      const { epochs, log } = led;
       const { epoch: leaderEpoch, endOffset } = endOffsetFor(
         epochs,
         asked,

@@ -13,7 +13,7 @@ import type { ProduceOutcome, WaitingProduce } from '../purgatory.ts';
 import { messageOf, nsPerMs, trace } from '../state.ts';
 import type { Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
-import { leadership } from './leadership.ts';
+import { leadership, replicaOf } from './leadership.ts';
 
 /** Kafka's default of `max.message.bytes`. */
 const maxBatchBytes = 1_048_588;
@@ -30,7 +30,7 @@ export function handleProduce(turn: Turn, event: RequestEvent & { readonly api: 
     origin,
     version,
     deadlineNs: turn.nowNs + Math.max(0, body.timeoutMs) * nsPerMs,
-    partitions: new Set(outcomes.flatMap(({ appended }) => (appended === null ? [] : [appended.partition]))),
+    partitions: outcomes.flatMap(({ appended }) => appended?.partition ?? []),
     outcomes,
   };
   if (body.acks === 0) {
@@ -59,9 +59,8 @@ function produceOne(turn: Turn, topic: string, index: number, acks: number, reco
   if (acks !== 0 && acks !== 1 && acks !== -1) return fail(ErrorCode.INVALID_REQUIRED_ACKS);
   const invalid = validate(records);
   if (invalid !== ErrorCode.NONE) return fail(invalid);
-  const found = leadership(turn, topic, index);
-  if ('errorCode' in found) return fail(found.errorCode);
-  const { led } = found;
+  const led = leadership(turn, replicaOf(turn, topic, index), topic, index);
+  if (typeof led === 'number') return fail(led);
   if (acks === -1 && !hasEnoughReplicas(turn, led)) return fail(ErrorCode.NOT_ENOUGH_REPLICAS);
   if (acks === -1 && isFull(turn.state.purgatory)) return fail(ErrorCode.BROKER_NOT_AVAILABLE);
   const batch = records?.batches[0];
