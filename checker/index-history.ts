@@ -210,7 +210,9 @@ export class HistoryIndex {
       this.#readers.delete(process);
     if (operation.final === true) {
       this.finalRead = true;
-      this.#reader(process, operation.index).final = true;
+      const reader = this.#reader(process, operation.index);
+      reader.final = true;
+      reader.fromStart = true;
     }
     if (operation.f === 'poll') this.#reader(process, operation.index);
     if (operation.f !== 'send') return early;
@@ -290,7 +292,7 @@ export class HistoryIndex {
   #completePoll(operation: Operation, process: number, type: 'ok' | 'fail' | 'info'): string | null {
     this.counts.polls += 1;
     const reader = type === 'ok' && operation.error === undefined ? this.#reader(process, operation.index) : null;
-    if (reader === null) this.#readers.get(process)?.last.clear();
+    if (reader === null) this.#loseTrack(process);
     if (operation.value === null) return null;
     if (!Array.isArray(operation.value)) return 'a poll needs a list of micro-operations';
     let flaw: string | null = null;
@@ -316,7 +318,7 @@ export class HistoryIndex {
 
   #addReads(key: number, records: readonly unknown[], index: number, reader: Reader | null): string | null {
     let flaw: string | null = null;
-    let last = reader === null ? -2 : (reader.last.get(key) ?? (reader.final ? -1 : -2));
+    let last = reader === null ? -2 : (reader.last.get(key) ?? (reader.fromStart ? -1 : -2));
     const { readOffset, readBy, readFinally } = this.values;
     for (const record of records) {
       const pair = readPair(record);
@@ -334,8 +336,8 @@ export class HistoryIndex {
         readBy.set(row, index);
         this.#sawAt(key, offset, row, index);
       } else if (first !== offset) this.#addExtra(row, offset, index);
-      if (this.#options.keepPassedOver && last > -2 && offset > last + 1) {
-        const { since, final } = reader ?? { since: index, final: false };
+      if (this.#options.keepPassedOver && reader !== null && last > -2 && offset > last + 1) {
+        const { since, final } = reader;
         this.passedOver.push({ key, after: last, before: offset, index, since, final });
       }
       last = offset;
@@ -412,10 +414,18 @@ export class HistoryIndex {
     return values.key.push(key);
   }
 
+  /** After a failed poll a reader may go on anywhere: what it passes over from there on proves nothing. */
+  #loseTrack(process: number): void {
+    const reader = this.#readers.get(process);
+    if (reader === undefined || reader.last.size === 0) return;
+    reader.last.clear();
+    reader.fromStart = false;
+  }
+
   #reader(process: number, index: number): Reader {
     let reader = this.#readers.get(process);
     if (reader === undefined) {
-      reader = { since: index, final: false, last: new Map() };
+      reader = { since: index, final: false, fromStart: false, last: new Map() };
       this.#readers.set(process, reader);
     }
     return reader;
@@ -433,6 +443,8 @@ interface OpenOperation {
 interface Reader {
   readonly since: number;
   final: boolean;
+  /** It began at the start of the log, and nothing has come between. */
+  fromStart: boolean;
   /** Last offset read, by key. */
   readonly last: Map<number, number>;
 }

@@ -42,6 +42,14 @@ export interface ElectionAt {
   readonly isrBefore: readonly number[];
 }
 
+/** A change of the ISR without an election. */
+export interface IsrChangeAt {
+  readonly row: number;
+  readonly epoch: number;
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+}
+
 /** An acknowledgement by a leader, with the epoch of the batch that it acknowledged (−1: it did not hold it). */
 export interface AckAt {
   readonly row: number;
@@ -123,6 +131,7 @@ export interface PartitionTrace {
   readonly recoveries: Map<number, number[]>;
   /** By epoch. */
   readonly elections: ElectionAt[];
+  readonly isrChanges: IsrChangeAt[];
   /** By base. */
   readonly acks: AckAt[];
   /** Assigned replicas, in order; null when their creation is not in the trace. */
@@ -225,6 +234,7 @@ function emptyPartition(key: Key, replicas: readonly number[] | null): Partition
     truncations: [],
     recoveries: new Map(),
     elections: [],
+    isrChanges: [],
     acks: [],
     replicas,
     deleted: false,
@@ -243,7 +253,11 @@ function replayController(store: TraceStore, byId: readonly PartitionTrace[]): v
       partition.elections.push({ row, epoch: store.epoch.get(row), line: election, isrBefore: partition.isr });
       partition.isr = election.isr;
     }
-    partition.isr = store.isrChanges.get(row)?.to ?? partition.isr;
+    const change = store.isrChanges.get(row);
+    if (change !== undefined) {
+      partition.isrChanges.push({ row, epoch: store.epoch.get(row), from: partition.isr, to: change.to });
+      partition.isr = change.to;
+    }
     if (store.kind.get(row) === kind.delete) partition.deleted = true;
   }
   for (const partition of byId) partition.elections.sort((x, y) => x.epoch - y.epoch || x.row - y.row);

@@ -37,6 +37,7 @@ export function whyLost(evidence: Evidence, key: Key, row: number, fate: Fate, f
   teller.recordWritten(promised.offset, promised.epoch, evidence.history.valueOf(row));
   teller.promiseMade(promised, evidence.history.values.completed.get(row));
   for (const removal of fate.removals) teller.removed(promised, removal);
+  teller.joined(promised, fate.lacking);
   teller.elections(promised, fate.lacking);
   teller.placeTaken(promised, fate.lacking);
   if (final !== null) teller.standsAtEnd(promised, final);
@@ -172,6 +173,19 @@ class Teller {
       const end = role === null ? '' : `, its log ended at ${role.line.leo} and its high watermark was ${role.line.hw}`;
       return held ? `; it held the record${end}` : `; it did not have the record${end}`;
     });
+  }
+
+  /** How a broker without the record came to be in sync, and so could be elected. */
+  joined(promised: Promised, lacking: ElectionAt | null): void {
+    const leader = lacking?.line.leader ?? null;
+    if (lacking === null || leader === null || promised.isr.includes(leader)) return;
+    const change = this.#partition.isrChanges.findLast(
+      ({ epoch, from, to }) =>
+        epoch >= promised.madeInEpoch && epoch < lacking.epoch && !from.includes(leader) && to.includes(leader),
+    );
+    if (change === undefined) return;
+    const text = `Broker ${leader} was taken into the in-sync replicas of ${this.#partition.key} in epoch ${change.epoch}, now ${change.to.join(', ')}, without the record.`;
+    this.#tell(change.epoch, phase.end, text, [change.row]);
   }
 
   electionsBetween(oldest: number, newest: number): void {

@@ -331,3 +331,27 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
 export function kinds(results: RunResults, className: 'violation' | 'expected' = 'violation'): string[] {
   return results.anomalies.filter((anomaly) => anomaly.class === className).map(({ kind }) => kind);
 }
+
+/** A history alone as input. */
+export function historyInput(lines: Iterable<string>, changes: Partial<CheckInput> = {}): CheckInput {
+  return {
+    source: 'history',
+    run: {
+      name: 'history',
+      command: null,
+      configuration: {},
+      settled: null,
+      settleMs: null,
+      residual: [],
+      finalLeaders: {},
+      completed: null,
+      error: null,
+    },
+    promises: { acks: 'all', minInsyncReplicas: 2, uncleanElection: false },
+    history: lines,
+    trace: null,
+    logs: null,
+    decompressors: {},
+    ...changes,
+  };
+}
