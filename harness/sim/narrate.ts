@@ -4,7 +4,7 @@
  * Offsets that end something are exclusive, as in the trace: a log that ends at 3 holds 0, 1 and 2. The legend stands in
  * `docs/scenarios.md`.
  */
-import type { NodeId, Peer } from '../../broker/core/step.ts';
+import type { NodeId } from '../../broker/core/step.ts';
 import type { TraceEvent, TraceLine } from '../../broker/core/trace.ts';
 import { errorName } from '../../broker/protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
@@ -20,8 +20,9 @@ export interface Names {
   readonly steppedFollowers: ReadonlySet<string>;
 }
 
-export function nodeName(node: Peer | string): string {
-  return typeof node === 'number' || /^\d+$/.test(node) ? `broker ${node}` : node;
+/** `broker 2`, or the name itself of the controller and of clients. */
+export function nodeName(name: string): string {
+  return /^\d+$/.test(name) ? `broker ${name}` : name;
 }
 
 /** A trace line in words; null for what is told better by the lines around it. */

@@ -293,7 +293,7 @@ export class Play {
   #onTrace(line: TraceLine): void {
     this.trace.push(line);
     const what = narrateTrace(line, this);
-    if (what !== null) this.narrate(nodeName(line.node), what);
+    if (what !== null) this.narrate(nodeName(String(line.node)), what);
   }
 
   #onMessage(lane: Lane, message: Message): void {

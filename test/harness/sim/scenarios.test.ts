@@ -20,5 +20,5 @@ test.each(plays)('$name on $build goes as its golden trace tells', ({ name, buil
 });
 
 test('every scenario begins with its story', () => {
-  for (const { file, story } of scenarios) expect(story.length, file).toBeGreaterThan(2);
+  expect(scenarios.filter(({ story }) => story.length < 3).map(({ file }) => file)).toEqual([]);
 });
