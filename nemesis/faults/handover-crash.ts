@@ -21,6 +21,13 @@ import { inElectionOrder } from '../targets.ts';
 import type { ClusterView, PartitionView } from '../view.ts';
 import type { DrawContext, Draws, EvidenceEntry, Program } from './program.ts';
 
+/**
+ * How long an acknowledgement is awaited once the cut is in force. The cut also holds up all writes to partitions that
+ * either side leads, and with them the clients, one after the other; and half a second after the last write the
+ * followers know every high watermark. So the leader is ended while there is still traffic, even without this sign.
+ */
+const ACK_PATIENCE_MS = 150;
+
 /** Longest time that one is given, from its start until everything is back. */
 export function handoverBudgetMs(context: DrawContext): number {
   return 2 * context.sessionTimeoutMs + 3_500;
@@ -58,7 +65,7 @@ export function drawHandoverCrash(
   const steps: Step[] = [
     ...(moves ? prelude(partition) : []),
     { step: 'cut', links },
-    awaits({ seen: 'ack', partition, by: 'leader' }, 1_000, 'go-on'),
+    awaits({ seen: 'ack', partition, by: 'leader' }, ACK_PATIENCE_MS, 'go-on'),
     moves ? { step: 'move', partition, to: 'next-leader' } : { step: first, node: 'leader' },
     awaits({ seen: 'leads', partition, node: 'next-leader' }, moves ? 1_000 : electionMs, 'give-up'),
     awaits({ seen: 'follows', partition, node: 'follower', leader: 'next-leader' }, 500, 'go-on'),
