@@ -110,7 +110,7 @@ function withoutTrace(evidence: Evidence, key: Key, why: string): Fate {
 }
 
 /** Ties a value of the history to its record in the trace, and finds the promise that was made for it. */
-export function findPromise(
+function findPromise(
   evidence: Evidence,
   cluster: ClusterTrace,
   partition: PartitionTrace,
@@ -155,6 +155,18 @@ function acksCovering(partition: PartitionTrace, offset: number): readonly AckAt
   const found: AckAt[] = [];
   for (let at = low; at < acks.length && (acks[at] as AckAt).base <= offset; at += 1) found.push(acks[at] as AckAt);
   return found;
+}
+
+/** True when the trace shows the record of this value, and no leader ever had its high watermark above it. */
+export function neverCommitted(evidence: Evidence, key: Key, row: number, offset: number): boolean {
+  const cluster = wholeTrace(evidence);
+  const partition = partitionOf(evidence, key);
+  if (cluster === null || partition === null) return false;
+  const { process, correlation } = evidence.history.values;
+  const epoch = epochOf(cluster, partition, process.get(row), correlation.get(row), offset);
+  if (epoch === null) return false;
+  const { stays } = partition;
+  return !stays.at(offset).some((stay) => stays.epoch.get(stay) === epoch && stays.committed.get(stay) !== -1);
 }
 
 /** The epoch of the record that a message put at `offset`: by the message, or because only one record ever stood there. */
@@ -234,9 +246,29 @@ function removalOf(
   const leader = role?.line.role === 'leader' ? node : (role?.line.leader ?? null);
   if (role === null || leader === null || leader === node)
     return { ...base, by: 'truncation', justified: false, leader };
-  const { place } = leaderPlace(cluster, partition, leader, role.epoch);
-  const held = heldAt(cluster, partition, leader, promised.offset, promised.epoch, place);
-  return { ...base, by: 'truncation', justified: !held, leader };
+  return {
+    ...base,
+    by: 'truncation',
+    justified: !leaderHeld(cluster, partition, leader, role.epoch, promised),
+    leader,
+  };
+}
+
+/** What a leader wrote in the epoch itself it has, though not yet when it took the role. */
+function leaderHeld(
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  leader: number,
+  epoch: number,
+  promised: Promised,
+): boolean {
+  const { stays } = partition;
+  const wrote = stays
+    .at(promised.offset)
+    .some((stay) => stays.node.get(stay) === leader && stays.epoch.get(stay) === promised.epoch);
+  if (promised.epoch === epoch) return wrote;
+  const { place } = leaderPlace(cluster, partition, leader, epoch);
+  return wrote && heldAt(cluster, partition, leader, promised.offset, promised.epoch, place);
 }
 
 function firstLacking(cluster: ClusterTrace, partition: PartitionTrace, promised: Promised): ElectionAt | null {

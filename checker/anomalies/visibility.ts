@@ -5,8 +5,8 @@
  * it was read and is gone, from the final leader's log below the high watermark, or, without logs, from what a reader
  * saw who began to read later and passed over its offset.
  */
-import { leaderLog, partitionOf, unknownBecause, wholeTrace, type Evidence } from '../evidence.ts';
-import { judgeLoss, type Fate } from '../excuse.ts';
+import { leaderLog, partitionOf, unknownBecause, type Evidence } from '../evidence.ts';
+import { judgeLoss, neverCommitted } from '../excuse.ts';
 import { outcome } from '../index-history.ts';
 import { historyReference, listed, type Finding } from './finding.ts';
 import { historyOf, readAt } from './loss.ts';
@@ -129,16 +129,16 @@ function vanished(evidence: Evidence, row: number, laterRead: number): Finding |
   const key = history.keyName(history.values.key.get(row));
   const offset = history.values.readOffset.get(row);
   const fate = judgeLoss(evidence, key, row, offset);
-  if (fate.class === 'unknown') {
+  const never = neverCommitted(evidence, key, row, offset);
+  if (fate.class === 'unknown' && !never) {
     unknownBecause(evidence, 'visibility', `${key}: records were read and are gone, and ${fate.reason}`);
     return null;
   }
   const value = history.valueOf(row);
-  const never = neverCommitted(evidence, fate, key);
   const detail = never ? 'no high watermark had ever passed it' : 'it is gone';
   return {
     kind: 'consumer-saw-uncommitted',
-    class: never ? 'violation' : fate.class,
+    class: !never && fate.class === 'expected' ? 'expected' : 'violation',
     key,
     offset,
     values: [value],
@@ -155,14 +155,4 @@ function vanished(evidence: Evidence, row: number, laterRead: number): Finding |
     ranges: [[offset, offset]],
     lackingEpoch: fate.lacking?.epoch ?? null,
   };
-}
-
-/** The trace shows the record, and no leader ever had its high watermark above it. */
-function neverCommitted(evidence: Evidence, fate: Fate, key: string): boolean {
-  const cluster = wholeTrace(evidence);
-  const partition = cluster?.partitions.get(key);
-  if (fate.promised === null || partition === undefined) return false;
-  const { stays } = partition;
-  const { offset, epoch } = fate.promised;
-  return !stays.at(offset).some((stay) => stays.epoch.get(stay) === epoch && stays.committed.get(stay) !== -1);
 }
