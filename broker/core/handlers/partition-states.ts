@@ -2,9 +2,11 @@
  * PartitionStates: the controller's word on who leads what (as LeaderAndIsr, StopReplica and UpdateMetadata were).
  *
  * A push may come twice, late, or with epochs left out in between. So a role changes only when the leader epoch grows;
- * with an unchanged leader epoch only the ISR and the partition epoch are taken, and anything older is ignored.
+ * with an unchanged leader epoch only the ISR and the partition epoch are taken, and anything older is ignored. What was
+ * meant for a former life of this broker is refused.
  */
 import { ErrorCode } from '../../protocol/index.ts';
+import type { RequestBody } from '../../protocol/index.ts';
 import { follow, unfollow } from '../fetcher.ts';
 import { becomeFollower } from '../follower.ts';
 import { becomeLeader, takeIsr } from '../leader.ts';
@@ -13,13 +15,14 @@ import type { KnownBroker, KnownPartition } from '../metadata.ts';
 import { createPartition } from '../partition.ts';
 import type { Partition } from '../partition.ts';
 import { trace } from '../state.ts';
-import type { Turn } from '../state.ts';
+import type { BrokerState, Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
 
 export function handlePartitionStates(turn: Turn, event: RequestEvent & { readonly api: 'PartitionStates' }): void {
   const { origin, version, body } = event;
   const { metadata, config } = turn.state;
-  if (!isStale(metadata, body)) {
+  const forThisLife = isForThisLife(turn.state, body);
+  if (forThisLife && !isStale(metadata, body)) {
     tellEndpoints(turn, metadata.brokers, body.brokers);
     applyPush(metadata, body);
     for (const told of body.partitions) {
@@ -27,8 +30,18 @@ export function handlePartitionStates(turn: Turn, event: RequestEvent & { readon
       else if (told.replicas.includes(config.node)) applyState(turn, told);
     }
   }
-  const answer = { errorCode: ErrorCode.NONE, metadataVersion: metadata.version };
+  const errorCode = forThisLife ? ErrorCode.NONE : ErrorCode.STALE_BROKER_EPOCH;
+  const answer = { errorCode, metadataVersion: metadata.version };
   turn.effects.push({ type: 'respond', origin, api: 'PartitionStates', version, body: answer });
+}
+
+/**
+ * Whether the controller speaks to this life of the broker. A broker that came back quickly still counts as its former
+ * life; if it took roles as such, nobody would notice that it had been away (KIP-380).
+ */
+function isForThisLife({ config, controller }: BrokerState, { brokers }: RequestBody<'PartitionStates'>): boolean {
+  const own = brokers.find(({ brokerId }) => brokerId === config.node);
+  return own !== undefined && own.brokerEpoch === controller.brokerEpoch;
 }
 
 /** Where the other brokers are reached, as far as it changed. */

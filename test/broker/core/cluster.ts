@@ -116,7 +116,7 @@ export class Cluster {
       full: false,
       brokers: this.#ids.map((id) => ({
         brokerId: id,
-        brokerEpoch: id,
+        brokerEpoch: this.node(id).config.boot,
         host: `host-${id}`,
         port: 9092,
         fenced: push.fenced?.includes(id) ?? false,
@@ -318,13 +318,10 @@ export class Cluster {
   }
 
   #send(id: number, { peer, api, version, correlationId, body }: Effect & { readonly type: 'send' }): void {
-    if (peer === 'controller' && api !== 'AlterPartition') {
-      const answer = controllerAnswer(api);
-      if (answer !== undefined) {
-        const message = { kind: 'response', from: 0, to: id, api, correlationId, body: answer, version } as const;
-        this.inFlight.push(message);
-        return;
-      }
+    const answer = peer === 'controller' ? controllerAnswer(api, this.node(id).config.boot) : undefined;
+    if (answer !== undefined) {
+      this.event(id, { type: 'response', peer, correlationId, api, version, body: answer } as CoreEvent);
+      return;
     }
     if (peer !== 'controller' && !this.node(peer).alive) {
       this.event(id, { type: 'closed', peer });
@@ -349,8 +346,7 @@ export class Cluster {
   }
 
   #forget(id: number, peer: number | 'controller'): void {
-    const other = peer === 'controller' ? 0 : peer;
-    const lost = this.inFlight.filter(({ from, to }) => (from === id && to === peer) || (from === other && to === id));
+    const lost = this.inFlight.filter(({ from, to }) => (from === id && to === peer) || (from === peer && to === id));
     for (const message of lost) this.inFlight.splice(this.inFlight.indexOf(message), 1);
     if (peer !== 'controller') this.event(peer, { type: 'requester-closed', connection: id });
   }
@@ -358,8 +354,7 @@ export class Cluster {
   #deliver({ kind, from, to, api, correlationId, version, body }: InFlight): void {
     const id = to as number;
     if (kind === 'response') {
-      const peer = from === 0 ? 'controller' : from;
-      this.event(id, { type: 'response', peer, correlationId, api, version, body } as CoreEvent);
+      this.event(id, { type: 'response', peer: from, correlationId, api, version, body } as CoreEvent);
       return;
     }
     const { clientId } = this.node(from).state;
@@ -450,8 +445,8 @@ function withBytes(body: unknown): unknown {
   return { ...answer, responses };
 }
 
-function controllerAnswer(api: ApiName): unknown {
-  if (api === 'BrokerRegistration') return { throttleTimeMs: 0, errorCode: 0, brokerEpoch: 1 };
+function controllerAnswer(api: ApiName, brokerEpoch: number): unknown {
+  if (api === 'BrokerRegistration') return { throttleTimeMs: 0, errorCode: 0, brokerEpoch };
   if (api === 'BrokerHeartbeat') {
     return { throttleTimeMs: 0, errorCode: 0, isCaughtUp: true, isFenced: false, shouldShutDown: false };
   }
