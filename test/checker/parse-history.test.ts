@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkRun } from '../../checker/check.ts';
+import type { RunResults } from '../../checker/results.ts';
+import { s1aPrime } from './schedules.ts';
+import { historyInput } from './story.ts';
+
+const sound = [
+  '{"index":0,"time":1,"process":0,"type":"invoke","f":"send","value":[["send","tide-0",1]],"acks":"all"}',
+  '{"index":1,"time":2,"process":0,"type":"ok","f":"send","value":[["send","tide-0",[0,1]]]}',
+  '{"index":2,"time":3,"process":1,"type":"invoke","f":"poll","value":[["poll"]]}',
+  '{"index":3,"time":4,"process":1,"type":"ok","f":"poll","value":[["poll",{"tide-0":[[0,1]]}]]}',
+];
+
+function check(lines: readonly string[]): RunResults {
+  return checkRun(historyInput(lines));
+}
+
+/** The sound history with more lines in its middle. */
+function checkWith(lines: readonly string[]): RunResults {
+  return check([...sound.slice(0, 2), ...lines, ...sound.slice(2)]);
+}
+
+describe('a history', () => {
+  it('that is sound is valid', () => {
+    expect(check(sound)).toMatchObject({ valid: true, anomalies: [], notes: [] });
+  });
+
+  it('whose last line breaks off is read up to there, and told', () => {
+    for (let size = 1; size < (sound[3] as string).length; size += 1) {
+      const results = check([...sound, (sound[3] as string).slice(0, size)]);
+      expect(results.anomalies).toEqual([]);
+      expect(results.valid).toBe(true);
+      expect(results.notes[0]).toContain('breaks off');
+    }
+  });
+
+  it('without a completed operation proves nothing', () => {
+    expect(check([]).valid).toBe('unknown');
+    expect(check(sound.slice(0, 1)).valid).toBe('unknown');
+  });
+
+  it.each([
+    ['not JSON', ['{"index":'], 'not JSON'],
+    ['not an object', ['7'], 'not an operation'],
+    ['no operation', ['{"index":9}'], 'not an operation'],
+    ['a broken micro-operation', [invoke('send', '[["send","tide-0"]]')], 'neither a text nor'],
+    ['a completion without an invocation', poll('[]').slice(1), 'did not invoke'],
+    ['an invocation too early', [invoke('poll', '[["poll"]]'), ...poll('[]')], 'before its operation completed'],
+    ['an offset above 2^53-1', poll('[[9007199254740993,5]]'), 'from 0 to 2^53-1'],
+    ['a negative offset', poll('[[-1,5]]'), 'from 0 to 2^53-1'],
+    ['an offset that is a text', poll('[["0",5]]'), 'from 0 to 2^53-1'],
+    ['a value above 2^53', poll('[[3,9007199254740993]]'), 'neither a text nor'],
+    ['a value that is no value', poll('[[3,{}]]'), 'neither a text nor'],
+    ['records that are no list', poll('{"a":1}'), 'not a list'],
+    ['a value sent twice', [invoke('send', '[["send","tide-0",1]]')], 'sent twice'],
+    ['a nemesis line without a fault', [invoke('pause', 'null').replace('5', '"nemesis"')], 'fault and phase'],
+  ])('with %s in its middle is unknown and names the line', (_, lines, detail) => {
+    const results = checkWith(lines);
+    expect(results.valid).toBe('unknown');
+    expect(results.anomalies.map(({ kind, class: className }) => [kind, className])).toEqual([
+      ['malformed', 'expected'],
+    ]);
+    const notes = results.notes.filter((note) => note.startsWith('history line'));
+    expect(notes).toHaveLength(1);
+    expect(notes[0]).toContain(detail);
+  });
+
+  it('with an offset that is too large never shows a rounded one', () => {
+    const results = checkWith(poll('[[9007199254740993,5]]'));
+    expect(JSON.stringify(results)).not.toContain('900719925474099');
+  });
+
+  it('keeps a violation in spite of a malformed line', () => {
+    const results = checkWith(poll('[[0,77],["x",1]]'));
+    expect(results.valid).toBe(false);
+    expect(results.anomalies.map(({ kind }) => kind)).toContain('phantom');
+  });
+
+  it('names a few of very many malformed lines, and counts the others', () => {
+    const results = check([...sound, ...Array.from({ length: 5000 }, () => 'x'), ...sound.slice(2)]);
+    expect(results.anomalies[0]?.summary).toMatch(/^5000 malformed/);
+    expect(results.notes.length).toBeLessThan(60);
+  });
+
+  it('takes 1 and "1" for one value, as the bytes of a record do', () => {
+    const lines = [...sound.slice(0, 3), (sound[3] as string).replace('[0,1]', '[0,"1"]')];
+    expect(check(lines)).toMatchObject({ valid: true, anomalies: [] });
+  });
+
+  it('may hold values that are texts, and huge offsets', () => {
+    const lines = sound.map((line) =>
+      line.replaceAll('[0,1]', '[9007199254740990,"a-1"]').replace('"tide-0",1]', '"tide-0","a-1"]'),
+    );
+    expect(check(lines)).toMatchObject({ valid: true, anomalies: [] });
+  });
+});
+
+describe('no input', () => {
+  it('makes the checker throw: lines lost, cut, doubled, reordered and rewritten', () => {
+    const story = s1aPrime('hw');
+    const damage = (lines: readonly string[], seed: number): string[] => {
+      const out: string[] = [];
+      let state = seed;
+      const draw = (bound: number): number => {
+        state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+        return (state >>> 8) % bound;
+      };
+      for (const line of lines) {
+        const what = draw(12);
+        if (what === 0) continue;
+        if (what === 1) out.push(line.slice(0, draw(line.length)));
+        else if (what === 2) out.push(line, line);
+        else if (what === 3) out.splice(draw(out.length + 1), 0, line);
+        else if (what === 4)
+          out.push(line.replace(/\d+/, () => ['-1', '1e400', 'null', '"x"', '9007199254740993'][draw(5)] ?? ''));
+        else if (what === 5)
+          out.push(line.replaceAll(/\[[^[\]]*\]/g, () => ['[]', '{}', 'null', '7', '[[[]]]'][draw(5)] ?? ''));
+        else out.push(line);
+      }
+      return out;
+    };
+    fc.assert(
+      fc.property(fc.nat(), fc.nat(), fc.boolean(), (one, two, withLogs) => {
+        const changes = { history: damage(story.history, one), trace: damage(story.trace, two) };
+        const results = story.check(withLogs ? changes : { ...changes, logs: null });
+        expect([true, false, 'unknown']).toContain(results.valid);
+        expect(JSON.parse(JSON.stringify(results))).toEqual(results);
+      }),
+      { numRuns: 2000, seed: 11 },
+    );
+  });
+
+  it('makes the checker throw: any JSON at all in the place of lines', () => {
+    const story = s1aPrime('hw');
+    const line = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.jsonValue().map((value) => JSON.stringify({ index: 1, time: 1, process: 1, type: 'ok', f: 'poll', value })),
+    );
+    const traced = fc.oneof(
+      fc.json(),
+      fc
+        .record({
+          event: fc.constantFrom(
+            'append',
+            'ack',
+            'hw',
+            'role',
+            'truncation',
+            'recover',
+            'election',
+            'isr',
+            'create',
+            'log-start',
+            'delete',
+          ),
+          rest: fc.jsonValue(),
+        })
+        .map(({ event, rest }) =>
+          JSON.stringify({
+            seq: 0,
+            time: 1,
+            node: 1,
+            boot: 1,
+            event,
+            partition: 'tide-0',
+            ...(typeof rest === 'object' ? rest : {}),
+          }),
+        ),
+    );
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), fc.array(traced, { maxLength: 8 }), (history, trace) => {
+        expect([true, false, 'unknown']).toContain(story.check({ history, trace }).valid);
+      }),
+      { numRuns: 1000, seed: 12 },
+    );
+  });
+});
+
+function invoke(f: string, value: string): string {
+  return `{"index":8,"time":3,"process":5,"type":"invoke","f":"${f}","value":${value}}`;
+}
+
+function poll(records: string): string[] {
+  const answer = `{"index":9,"time":3,"process":5,"type":"ok","f":"poll","value":[["poll",{"tide-0":${records}}]]}`;
+  return [invoke('poll', '[["poll"]]'), answer];
+}
