@@ -28,7 +28,7 @@ import { completeFetch, handleFetch } from './handlers/fetch.ts';
 import { handleListOffsets, handleOffsetForLeaderEpoch } from './handlers/offsets.ts';
 import { handlePartitionStates } from './handlers/partition-states.ts';
 import { completeProduce, handleProduce } from './handlers/produce.ts';
-import { isLed, shrinkIsr } from './leader.ts';
+import { checkLag, isLed } from './leader.ts';
 import { checkpointHighWatermarks, finish } from './lifecycle.ts';
 import { emptyMetadata } from './metadata.ts';
 import { restorePartition } from './partition.ts';
@@ -192,7 +192,7 @@ function takeDeadline(turn: Turn): void {
   expireControllerRequests(turn);
   expireWaiting(turn, tryComplete);
   if (state.nextLagCheckNs <= nowNs) {
-    for (const partition of state.partitions.values()) if (isLed(partition)) shrinkIsr(turn, partition);
+    for (const partition of state.partitions.values()) if (isLed(partition)) checkLag(turn, partition);
     state.nextLagCheckNs = nowNs + lagCheckIntervalNs(config);
   }
   if (state.nextCheckpointNs <= nowNs) checkpointHighWatermarks(turn);

@@ -151,8 +151,14 @@ export function hasEnoughReplicas(turn: Turn, partition: Partition): boolean {
   return partition.isr.length >= Math.min(turn.state.config.minInsyncReplicas, partition.replicas.length);
 }
 
+/** Time has passed: a follower may lag too much to be in the ISR, or to be waited for on its way into it. */
+export function checkLag(turn: Turn, partition: Led): void {
+  proposeShrinking(turn, partition);
+  advanceHighWatermark(turn, partition);
+}
+
 /** Proposes to drop the followers that have not been caught up for `replica.lag.time.max.ms` (KIP-16). */
-export function shrinkIsr(turn: Turn, partition: Led): void {
+function proposeShrinking(turn: Turn, partition: Led): void {
   if (partition.role.proposal !== null || turn.nowNs < partition.role.proposeAfterNs) return;
   const kept = partition.isr.filter((id) => {
     const follower = partition.role.followers.get(id);

@@ -128,6 +128,20 @@ describe('a fetcher', () => {
     expect(cluster.log(2)).toEqual(['m1@1']);
   });
 
+  it('of epoch falls back on its high watermark behind a leader of hw, which cannot answer', () => {
+    const cluster = pair({ builds: ['hw', 'epoch'] });
+    cluster.produce(1, 1);
+    cluster.run(600);
+    cluster.push({ leader: 1, epoch: 1, isr: [1, 2] });
+    cluster.run(600);
+    expect(cluster.lines(2, 'truncation').at(-1)).toMatchObject({
+      from: 1,
+      to: 1,
+      rule: 'leader-epoch',
+      evidence: { question: { epoch: 0 }, answer: { epoch: -1, endOffset: -1 } },
+    });
+  });
+
   it('follows nobody while there is no leader, and cuts nothing', () => {
     for (const build of ['hw', 'epoch']) {
       const cluster = pair({ build });

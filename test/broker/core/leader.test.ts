@@ -214,6 +214,17 @@ describe('an ISR', () => {
     expect(proposals({ build: 'epoch', defects: ['expand-without-epoch-start'] })).toEqual([[1, 2]]);
   });
 
+  it('is not waited for by the high watermark when a follower on its way into it goes silent', () => {
+    const cluster = new Cluster({ brokers: 2, minInsyncReplicas: 1 });
+    cluster.push({ leader: 1, epoch: 0, isr: [1] });
+    cluster.deliver();
+    cluster.answerProposal(ErrorCode.INELIGIBLE_REPLICA);
+    const sent = cluster.produce(1, 7, -1, 10_000);
+    expect(cluster.produced(sent)).toBeUndefined();
+    cluster.advance(3_000);
+    expect(cluster.produced(sent)).toBe(ErrorCode.NONE);
+  });
+
   it('does not take a follower that the controller has fenced', () => {
     const cluster = new Cluster();
     cluster.push({ leader: 1, epoch: 0, isr: [1, 2], fenced: [3] });
