@@ -21,13 +21,6 @@ import { inElectionOrder } from '../targets.ts';
 import type { ClusterView, PartitionView } from '../view.ts';
 import type { DrawContext, Draws, EvidenceEntry, Program } from './program.ts';
 
-/**
- * How long an acknowledgement is awaited once the cut is in force. The cut also holds up all writes to partitions that
- * either side leads, and with them the clients, one after the other; and half a second after the last write the
- * followers know every high watermark. So the leader is ended while there is still traffic, even without this sign.
- */
-const ACK_PATIENCE_MS = 150;
-
 /** Longest time that one is given, from its start until everything is back. */
 export function handoverBudgetMs(context: DrawContext): number {
   return 2 * context.sessionTimeoutMs + 3_500;
@@ -64,9 +57,11 @@ export function drawHandoverCrash(
   const ended = moves ? ['next-leader'] : random.shuffle(['leader', 'next-leader']);
   const steps: Step[] = [
     ...(moves ? prelude(partition) : []),
-    { step: 'cut', links },
-    awaits({ seen: 'ack', partition, by: 'leader' }, ACK_PATIENCE_MS, 'go-on'),
-    moves ? { step: 'move', partition, to: 'next-leader' } : { step: first, node: 'leader' },
+    ...onset(
+      partition,
+      links,
+      moves ? { step: 'move', partition, to: 'next-leader' } : { step: first, node: 'leader' },
+    ),
     awaits({ seen: 'leads', partition, node: 'next-leader' }, moves ? 1_000 : electionMs, 'give-up'),
     awaits({ seen: 'follows', partition, node: 'follower', leader: 'next-leader' }, 500, 'go-on'),
     { step: 'wait', ms: random.int(0, Math.floor(context.lagTimeMs / 8)) },
@@ -84,6 +79,21 @@ export function drawHandoverCrash(
     until: { await: { seen: 'steps-done' }, deadlineMs: handoverBudgetMs(context) + 1_500 },
     exclusive: true,
   };
+}
+
+/**
+ * Cuts, and ends the leader just after it has acknowledged a record.
+ *
+ * The cut holds up every write to a partition that one side leads with the other in its ISR, and soon all clients are
+ * stuck in such writes. A leader that dies takes all of its partitions along, and one of them has always acknowledged
+ * last; so there the cut comes after the sign, and the end at once. A move concerns one partition only, and nothing may
+ * be acknowledged elsewhere between the sign and the move; so there the sign comes last, from what traffic is left, at
+ * the latest when the stuck clients are through.
+ */
+function onset(partition: string, links: readonly RoleLink[], ending: Step): Step[] {
+  const sign = (deadlineMs: number) => awaits({ seen: 'ack', partition, by: 'leader' }, deadlineMs, 'go-on');
+  const cut: Step = { step: 'cut', links };
+  return ending.step === 'move' ? [cut, sign(3_000), ending] : [sign(1_000), cut, ending];
 }
 
 /** Brings the leadership to the last in the order of elections, so that the follower will be elected before it. */

@@ -41,7 +41,7 @@ describe('handover-crash', () => {
     stage.pass(1_000);
     expect(stage.log).toEqual([
       '500 start f1',
-      '500 links [2→3]',
+      '640 links [2→3]',
       '640 kill 1',
       '2160 kill 2',
       '3860 links []',
