@@ -48,8 +48,16 @@ function complaintsOf(evidence: Evidence, partition: PartitionTrace): { text: st
   const missing = (partition.replicas ?? []).filter((node) => !partition.isr.includes(node));
   if (missing.length > 0) complaints.push({ text: `${brokers(missing)} not in its ISR`, nodes: missing });
   const logs = evidence.logs?.byKey.get(key);
-  const end = logs?.get(leader)?.log.end;
-  if (logs === undefined || end === undefined) return complaints;
+  const own = logs?.get(leader)?.log;
+  if (logs === undefined || own === undefined || own.flaw !== null) {
+    unknownBecause(
+      evidence,
+      'convergence',
+      `${key}: the whole log of its leader, broker ${leader}, is not there to compare with`,
+    );
+    return complaints;
+  }
+  const { end } = own;
   for (const [node, { log }] of logs) {
     if (log.flaw === null && log.end !== end) {
       complaints.push({ text: `the log of broker ${node} ends at ${log.end}, the leader's at ${end}`, nodes: [node] });

@@ -20,6 +20,7 @@ import {
 import { decodeRecords, type Batch, type DecodedLog } from '../segments.ts';
 import { text, type FinalLog } from '../final-logs.ts';
 import type { Key, Value } from '../history.ts';
+import { canonicalValue } from '../index-history.ts';
 import { brokers, traceReference, type ClusterTrace, type PartitionTrace, type RoleAt } from '../replicas.ts';
 import type { Reference } from '../results.ts';
 import { whyDiverged } from '../why.ts';
@@ -196,13 +197,7 @@ function valueAt(evidence: Evidence, log: DecodedLog, offset: number): Value | n
   const records = decodeRecords(log, batch, evidence.logs?.decompressors ?? {});
   const value = records?.find((record) => record.offset === offset)?.value ?? null;
   if (value === null) return null;
-  const { history } = evidence;
-  const spelled = text(value);
-  for (let key = 0; key < history.keys.length; key += 1) {
-    const row = history.findRow(key, spelled);
-    if (row !== -1) return history.valueOf(row);
-  }
-  return spelled;
+  return canonicalValue(text(value));
 }
 
 function findInTrace(evidence: Evidence): Finding[] {

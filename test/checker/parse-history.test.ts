@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkRun } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
@@ -158,15 +158,7 @@ describe('no input', () => {
           rest: fc.jsonValue(),
         })
         .map(({ event, rest }) =>
-          JSON.stringify({
-            seq: 0,
-            time: 1,
-            node: 1,
-            boot: 1,
-            event,
-            partition: 'tide-0',
-            ...(typeof rest === 'object' ? rest : {}),
-          }),
+          JSON.stringify(Object.assign({ seq: 0, time: 1, node: 1, boot: 1, event, partition: 'tide-0' }, rest)),
         ),
     );
     fc.assert(

@@ -1,7 +1,7 @@
 /** The checker's own decoder, against bytes that Apache Kafka wrote, bytes that our broker writes, and bytes of nobody. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeBatch } from '../../broker/protocol/index.ts';
 import { crc32c } from '../../checker/crc32c.ts';

@@ -1,0 +1,142 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkPath, checkRunDirectory } from '../../../harness/check/load-run.ts';
+import { readLines } from '../../../harness/check/read-lines.ts';
+import { EnvironmentError, UsageError } from '../../../harness/errors.ts';
+import { s11, s1aPrime } from '../../checker/schedules.ts';
+import { kinds, type Story } from '../../checker/story.ts';
+
+let directory = '';
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tidemark-check-'));
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Writes a story as the folder of a run. */
+function store(story: Story): void {
+  const { run, promises } = story.input();
+  writeFileSync(join(directory, 'history.jsonl'), `${story.history.join('\n')}\n`);
+  writeFileSync(join(directory, 'trace.jsonl'), `${story.trace.join('\n')}\n`);
+  const configuration = { ...run.configuration, ...promises };
+  writeFileSync(join(directory, 'run.json'), JSON.stringify({ schemaVersion: 1, ...run, configuration }));
+  mkdirSync(join(directory, 'data', 'controller'), { recursive: true });
+  for (const { node, key, segments } of story.files()) {
+    const folder = join(directory, 'data', String(node), key);
+    mkdirSync(folder, { recursive: true });
+    for (const { bytes } of segments) writeFileSync(join(folder, '00000000000000000000.log'), bytes);
+    writeFileSync(join(folder, 'leader-epoch-checkpoint'), '0\n0\n');
+    writeFileSync(join(directory, 'data', String(node), 'replication-offset-checkpoint'), '0\n1\ntide 0 1\n');
+  }
+}
+
+describe('the folder of a run', () => {
+  it('gives the verdict that its parts give', () => {
+    const story = s1aPrime('hw');
+    store(story);
+    expect(checkRunDirectory(directory)).toEqual(story.check());
+  });
+
+  it('without trace or data is unknown, and still shows what the history shows', () => {
+    const story = s1aPrime('hw');
+    store(story);
+    rmSync(join(directory, 'trace.jsonl'));
+    rmSync(join(directory, 'data'), { recursive: true });
+    const results = checkRunDirectory(directory);
+    expect(kinds(results)).toEqual(['lost-write']);
+    expect(results.exposures).toBeNull();
+    expect(results.guarantees).toMatchObject({ durability: false, agreement: 'unknown', convergence: 'unknown' });
+  });
+
+  it('of a run that was killed, with its last lines broken off, gives a verdict', () => {
+    const story = s1aPrime('epoch');
+    store(story);
+    rmSync(join(directory, 'data'), { recursive: true });
+    writeFileSync(join(directory, 'run.json'), JSON.stringify({ configuration: { build: 'epoch' }, completed: false }));
+    writeFileSync(join(directory, 'history.jsonl'), story.history.join('\n').slice(0, -7));
+    writeFileSync(join(directory, 'trace.jsonl'), story.trace.join('\n').slice(0, -7));
+    const results = checkRunDirectory(directory);
+    expect(results).toMatchObject({ valid: 'unknown', anomalies: [], run: { build: 'epoch' } });
+    expect(results.notes.join('\n')).toContain('breaks off');
+  });
+
+  it('without run.json is judged by the defaults, and says so', () => {
+    store(s1aPrime('epoch'));
+    rmSync(join(directory, 'run.json'));
+    const results = checkRunDirectory(directory);
+    expect(results.valid).toBe('unknown');
+    expect(results.notes.join('\n')).toContain('there is no run.json');
+  });
+
+  it.each([
+    ['{', 'it is not JSON'],
+    ['[]', 'the whole'],
+    ['{"name":"x"}', 'configuration'],
+    ['{"configuration":{},"settled":"yes"}', 'settled'],
+    ['{"configuration":{},"schemaVersion":2}', 'schemaVersion'],
+  ])('with the run.json %s is an error of the environment, in one line', (text, detail) => {
+    store(s1aPrime('epoch'));
+    writeFileSync(join(directory, 'run.json'), text);
+    expect(() => checkRunDirectory(directory)).toThrow(EnvironmentError);
+    expect(() => checkRunDirectory(directory)).toThrow(detail);
+    expect(() => checkRunDirectory(directory)).toThrow(/^[^\n]*$/);
+  });
+
+  it('whose log cannot be read says so instead of throwing', () => {
+    store(s1aPrime('epoch'));
+    writeFileSync(join(directory, 'data', '1', 'tide-0', '00000000000000000000.log'), 'this is no log');
+    expect(checkRunDirectory(directory).guarantees.agreement).toBe('unknown');
+  });
+});
+
+describe('a path', () => {
+  it('that is not there, or holds no history, is a bad argument', () => {
+    expect(() => checkPath(join(directory, 'nowhere'))).toThrow(UsageError);
+    expect(() => checkPath(directory)).toThrow(/holds no history.jsonl/);
+    mkdirSync(join(directory, 'runs'));
+    expect(() => checkPath(directory)).toThrow(/comparison/);
+  });
+
+  it('to a history alone checks the history, and says what it leaves out', () => {
+    store(s1aPrime('hw'));
+    const results = checkPath(join(directory, 'history.jsonl'));
+    expect(kinds(results)).toEqual(['lost-write']);
+    expect(results.guarantees.agreement).toBe('not-checked');
+    expect(results.notes.join('\n')).toContain('takes its trace and logs in as well');
+  });
+});
+
+describe('flags about the promises', () => {
+  it('win over run.json, and the difference is noted', () => {
+    store(s11());
+    expect(checkPath(directory, { acks: 1 }).notes).toContain('judged as if acks had been 1; the run had all');
+    expect(checkPath(directory, { acks: 'all' }).notes).toEqual([]);
+  });
+
+  it('decide what a history alone was promised', () => {
+    const story = s1aPrime('hw');
+    const lines = story.history.map((line) => line.replace(',"acks":"all"', ''));
+    writeFileSync(join(directory, 'history.jsonl'), lines.join('\n'));
+    const path = join(directory, 'history.jsonl');
+    expect(checkPath(path).guarantees.durability).toBe(false);
+    expect(checkPath(path, { acks: 1 }).guarantees.durability).toBe('not-checked');
+    expect(checkPath(path, { uncleanElection: true }).guarantees.durability).toBe('unknown');
+  });
+});
+
+describe('readLines', () => {
+  it('gives every line, whatever its length, and the end of a file that breaks off', () => {
+    const lines = ['a', '', 'ü'.repeat(700_000), 'b'.repeat(3_000_000), 'last'];
+    const path = join(directory, 'lines');
+    writeFileSync(path, lines.join('\n'));
+    expect([...readLines(path)]).toEqual(lines);
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    expect([...readLines(path)]).toEqual(lines);
+    expect(existsSync(path)).toBe(true);
+  });
+});
