@@ -30,7 +30,7 @@ export interface ControllerLink {
   readonly inFlight: Map<number, UnderWay>;
 }
 
-export type ForwardedApi = 'CreateTopics' | 'DeleteTopics' | 'ElectLeaders' | 'MoveLeader';
+type ForwardedApi = 'CreateTopics' | 'DeleteTopics' | 'ElectLeaders' | 'MoveLeader';
 type ForwardedRequest = RequestEvent & { readonly api: ForwardedApi };
 
 /** What was proposed for each partition; a proposal that was replaced meanwhile is another object. */

@@ -130,7 +130,7 @@ export function noteFetch(turn: Turn, partition: Led, id: NodeId, offset: number
  * The high watermark is the smallest end over the maximal ISR and the leader itself. It advances under min.insync.replicas
  * too (before Kafka 3.7): that bound decides what is acknowledged, not what is committed.
  */
-export function advanceHighWatermark(turn: Turn, partition: Led): void {
+function advanceHighWatermark(turn: Turn, partition: Led): void {
   const isr = maximalIsr(partition);
   let lowest = partition.log.endOffset;
   for (const [id, follower] of partition.role.followers) {
@@ -140,7 +140,7 @@ export function advanceHighWatermark(turn: Turn, partition: Led): void {
 }
 
 /** The committed ISR and whoever this leader proposed to add. */
-export function maximalIsr(partition: Led): readonly NodeId[] {
+function maximalIsr(partition: Led): readonly NodeId[] {
   const { proposal } = partition.role;
   if (proposal === null) return partition.isr;
   return [...partition.isr, ...proposal.isr.filter((id) => !partition.isr.includes(id))];

@@ -15,7 +15,7 @@ import { ErrorCode } from '../../../broker/protocol/index.ts';
 import type { ApiName, BatchInfo, RecordSet, RequestBody, ResponseBody } from '../../../broker/protocol/index.ts';
 
 export const nsPerMs = 1_000_000;
-export const key = 't-0';
+const key = 't-0';
 
 export interface ClusterOptions {
   readonly build?: string;

@@ -3,6 +3,7 @@
  * sees meanwhile.
  */
 import { describe, expect, it } from 'vitest';
+import { ErrorCode } from '../../../broker/protocol/index.ts';
 import { Cluster } from './cluster.ts';
 import type { ClusterOptions } from './cluster.ts';
 
@@ -105,6 +106,30 @@ describe('S2: power loss on one of two', () => {
       ['m1@0', 'm3@1'],
       ['m1@0', 'm3@1'],
     ]);
+  });
+});
+
+describe('a leader that has missed an epoch', () => {
+  /** 2 holds m2 in epoch 0; in epoch 1, of which 1 hears nothing, it follows 3 and cuts m2; in epoch 2 it is 1 again. */
+  const acknowledgedBeforeTheRest = (build: string) => {
+    const cluster = new Cluster({ build });
+    cluster.push({ leader: 1, epoch: 0, isr: [1, 2, 3] });
+    cluster.produce(1, 1);
+    cluster.run(1_200);
+    const sent = cluster.produce(1, 2, -1, 10_000);
+    cluster.deliverBetween(1, 2);
+    cluster.push({ leader: 3, epoch: 1, isr: [1, 2, 3] }, [2, 3]);
+    cluster.deliverBetween(2, 3);
+    expect(cluster.log(2)).toEqual(['m1@0']);
+    cluster.push({ leader: 1, epoch: 2, isr: [1, 2, 3] });
+    cluster.deliverBetween(1, 3);
+    expect(cluster.log(3)).toEqual(['m1@0', 'm2@0']);
+    return cluster.produced(sent) === ErrorCode.NONE;
+  };
+
+  it('counts on nobody before it has fetched again, on epoch; hw takes its old word for it', () => {
+    expect(acknowledgedBeforeTheRest('epoch')).toBe(false);
+    expect(acknowledgedBeforeTheRest('hw')).toBe(true);
   });
 });
 
