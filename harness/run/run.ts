@@ -102,19 +102,21 @@ export async function executeRun(request: RunRequest): Promise<RunReport> {
     error = cause instanceof InterruptedError ? cause : failureOf(cause);
     file.error = error.message;
   }
+  let results: RunResults | null = null;
   try {
     writeJson(join(directory, 'run.json'), file);
     request.progress.step('checking');
     const { checkRunDirectory } = await import('../check/load-run.ts');
-    const results = await checkRunDirectory(directory);
+    results = await checkRunDirectory(directory);
     writeJson(join(directory, 'results.json'), results);
     request.progress.step('writing the report');
     const { writeRunReport } = await import('../report/run.ts');
     writeRunReport(directory);
-    return { results, error };
   } catch (cause) {
-    return { results: null, error: error ?? failureOf(cause) };
+    // What was found stays found, even if it cannot be written down.
+    error ??= failureOf(cause);
   }
+  return { results, error };
 }
 
 /** A failure of the world outside becomes an EnvironmentError; a mistake of ours is thrown on, with its stack. */
