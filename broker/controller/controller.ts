@@ -45,13 +45,14 @@ export function createController(
   records: readonly unknown[],
   nowNs: number,
 ): { state: ControllerState; effects: Effect[] } {
-  const state = emptyState(config);
+  const state = emptyState(config, nowNs);
   for (const record of records) applyRecord(state, record as MetadataRecord);
   const effects: Effect[] = [
     { type: 'trace', line: { event: 'start', port: config.port ?? 0, build: 'controller', defects: [] } },
   ];
   for (const { id, host, port } of state.brokers) effects.push({ type: 'endpoint', peer: id, host, port });
-  renewSessions(state, nowNs);
+  /* None is fenced before it had a whole session to be heard again. */
+  for (const broker of state.brokers) broker.sessionDeadlineNs = nowNs + sessionNs(state);
   sendPushes(state, nowNs, effects);
   return { state, effects };
 }
@@ -59,7 +60,7 @@ export function createController(
 /** One event in, effects out, in the order in which the driver has to perform them. */
 export function step(state: ControllerState, event: CoreEvent, nowNs: number): Effect[] {
   const effects: Effect[] = [];
-  if (nowNs - nextDeadlineNs(state) > sessionNs(state) / 2) renewSessions(state, nowNs);
+  forgiveOwnSilence(state, nowNs);
   expireSessions(state, nowNs, effects);
   expirePushes(state, nowNs, effects);
   take(state, event, nowNs, effects);
@@ -288,11 +289,17 @@ function expireSessions(state: ControllerState, nowNs: number, effects: Effect[]
 }
 
 /**
- * At a start, and after a stop of the whole process: brokers may have tried to be heard in the meantime, so none is
- * fenced before it had a whole session to try again.
+ * A controller that was stopped, or starved, finds heartbeats that wait to be read, and must not take its own silence for
+ * that of the brokers. Where nothing at all happened for two heartbeats, everybody gets one more before he is fenced.
  */
-function renewSessions(state: ControllerState, nowNs: number): void {
-  for (const broker of state.brokers) if (!broker.fenced) broker.sessionDeadlineNs = nowNs + sessionNs(state);
+function forgiveOwnSilence(state: ControllerState, nowNs: number): void {
+  const heartbeatNs = state.config.heartbeatIntervalMs * NS_PER_MS;
+  const silentNs = nowNs - state.lastStepNs;
+  state.lastStepNs = nowNs;
+  if (silentNs <= 2 * heartbeatNs) return;
+  for (const broker of state.brokers) {
+    if (!broker.fenced) broker.sessionDeadlineNs = Math.max(broker.sessionDeadlineNs, nowNs + heartbeatNs);
+  }
 }
 
 function sessionNs(state: ControllerState): number {

@@ -94,10 +94,12 @@ export interface ControllerState {
   /** In the order of their creation. */
   readonly topics: Map<string, TopicState>;
   nextCorrelationId: number;
+  /** When the last event was taken. */
+  lastStepNs: number;
 }
 
-export function emptyState(config: ControllerConfig): ControllerState {
-  return { config, version: 0, brokers: [], topics: new Map(), nextCorrelationId: 0 };
+export function emptyState(config: ControllerConfig, nowNs: number): ControllerState {
+  return { config, version: 0, brokers: [], topics: new Map(), nextCorrelationId: 0, lastStepNs: nowNs };
 }
 
 /** Takes one record into the state. A record that contradicts the state is a bug of ours and ends the process. */

@@ -9,6 +9,9 @@ import { parseCondition } from '../../../harness/sim/scenario-conditions.ts';
 import { scenarioDefaults } from '../../../harness/sim/scenario-settings.ts';
 import { parseStep } from '../../../harness/sim/scenario-steps.ts';
 
+/** Searching takes a few seconds on an idle machine. */
+const PATIENCE_MS = 120_000;
+
 const node = fc.constantFrom('1', '2', '3', 'controller');
 const broker = fc.constantFrom('1', '2', '3');
 const twoBrokers = fc.constantFrom(['1', '2'], ['2', '3'], ['1', '3'], ['2', '1'], ['3', '2'], ['3', '1']);
@@ -111,9 +114,9 @@ test('no schedule of crashes, pauses, cuts, delays and leader moves loses or div
       expect(holds(play, 'logs agree')).toEqual({ holds: true, actual: 'it is logs agree' });
       expect(holds(play, 'no read went beyond the high watermark').actual).toBe('none did');
     }),
-    { seed: 1, numRuns: 200 },
+    { seed: 1, numRuns: 150 },
   );
-});
+}, PATIENCE_MS);
 
 test.each(['hw', 'hw-elect'])('schedules of the same kind find a loss on %s', (build) => {
   const loses = (steps: readonly string[]) => {
@@ -121,4 +124,4 @@ test.each(['hw', 'hw-elect'])('schedules of the same kind find a loss on %s', (b
     return play.runUntil(() => holds(play, 'settled').holds, 60_000) && !holds(play, 'nothing is lost').holds;
   };
   expect(fc.sample(schedule, { seed: 7, numRuns: 500 }).some(loses)).toBe(true);
-});
+}, PATIENCE_MS);
