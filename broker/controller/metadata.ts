@@ -58,7 +58,7 @@ export interface PartitionState {
   version: number;
 }
 
-export interface TopicState {
+interface TopicState {
   readonly name: string;
   readonly partitions: readonly PartitionState[];
   deleted: boolean;

@@ -20,9 +20,9 @@ import { NO_LEADER } from './metadata.ts';
 
 const NS_PER_MS = 1e6;
 /** A push is answered at once by a broker that is there; a longer silence is a broken link or a stopped broker. */
-export const PUSH_TIMEOUT_MS = 500;
+const PUSH_TIMEOUT_MS = 500;
 /** Pause before a push is repeated. */
-export const PUSH_RETRY_MS = 100;
+const PUSH_RETRY_MS = 100;
 
 const PARTITION_STATES_VERSION = 0;
 

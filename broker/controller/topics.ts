@@ -20,7 +20,7 @@ export interface Refusal {
 export type NewTopic = RequestBody<'CreateTopics'>['topics'][number];
 
 /** More partitions of one topic than this are refused: each costs a file and a place in every push. */
-export const MAX_PARTITIONS_PER_TOPIC = 10_000;
+const MAX_PARTITIONS_PER_TOPIC = 10_000;
 const DEFAULT_PARTITIONS = 1;
 const DEFAULT_REPLICATION_FACTOR = 3;
 const PREFERRED_ELECTION = 0;

@@ -12,7 +12,7 @@ import type { PartitionName, Play, Produced } from './play.ts';
 import { normalize } from './scenario-steps.ts';
 import type { Words } from './scenario-steps.ts';
 
-export interface Outcome {
+interface Outcome {
   readonly holds: boolean;
   /** How things are. */
   readonly actual: string;

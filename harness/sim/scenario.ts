@@ -41,7 +41,7 @@ export interface Scenario {
   readonly statements: readonly Statement[];
 }
 
-export interface Statement {
+interface Statement {
   readonly line: number;
   readonly text: string;
   /** Comment lines directly above. */

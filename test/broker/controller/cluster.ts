@@ -11,7 +11,7 @@ import type { TraceEvent } from '../../../broker/core/trace.ts';
 import { ErrorCode, apis } from '../../../broker/protocol/index.ts';
 import type { ApiName, RequestBody, ResponseBody } from '../../../broker/protocol/index.ts';
 
-export const defaults: ControllerConfig = {
+const defaults: ControllerConfig = {
   boot: 1,
   clusterId: 'tide-cluster',
   port: 9090,

@@ -104,24 +104,32 @@ function playAll(steps: readonly string[], build: string): Play {
 
 const holds = (play: Play, condition: string) => parseCondition(condition)!(play);
 
-test('no schedule of crashes, pauses, cuts, delays and leader moves loses or diverges anything on epoch', () => {
-  fc.assert(
-    fc.property(schedule, (steps) => {
-      const play = playAll(steps, 'epoch');
-      const settled = play.runUntil(() => holds(play, 'settled').holds, 60_000);
-      expect(settled ? 'settled' : holds(play, 'settled').actual).toBe('settled');
-      expect(holds(play, 'nothing is lost')).toEqual({ holds: true, actual: 'it is nothing' });
-      expect(holds(play, 'logs agree')).toEqual({ holds: true, actual: 'it is logs agree' });
-      expect(holds(play, 'no read went beyond the high watermark').actual).toBe('none did');
-    }),
-    { seed: 1, numRuns: 150 },
-  );
-}, PATIENCE_MS);
+test(
+  'no schedule of crashes, pauses, cuts, delays and leader moves loses or diverges anything on epoch',
+  () => {
+    fc.assert(
+      fc.property(schedule, (steps) => {
+        const play = playAll(steps, 'epoch');
+        const settled = play.runUntil(() => holds(play, 'settled').holds, 60_000);
+        expect(settled ? 'settled' : holds(play, 'settled').actual).toBe('settled');
+        expect(holds(play, 'nothing is lost')).toEqual({ holds: true, actual: 'it is nothing' });
+        expect(holds(play, 'logs agree')).toEqual({ holds: true, actual: 'it is logs agree' });
+        expect(holds(play, 'no read went beyond the high watermark').actual).toBe('none did');
+      }),
+      { seed: 1, numRuns: 150 },
+    );
+  },
+  PATIENCE_MS,
+);
 
-test.each(['hw', 'hw-elect'])('schedules of the same kind find a loss on %s', (build) => {
-  const loses = (steps: readonly string[]) => {
-    const play = playAll(steps, build);
-    return play.runUntil(() => holds(play, 'settled').holds, 60_000) && !holds(play, 'nothing is lost').holds;
-  };
-  expect(fc.sample(schedule, { seed: 7, numRuns: 500 }).some(loses)).toBe(true);
-}, PATIENCE_MS);
+test.each(['hw', 'hw-elect'])(
+  'schedules of the same kind find a loss on %s',
+  (build) => {
+    const loses = (steps: readonly string[]) => {
+      const play = playAll(steps, build);
+      return play.runUntil(() => holds(play, 'settled').holds, 60_000) && !holds(play, 'nothing is lost').holds;
+    };
+    expect(fc.sample(schedule, { seed: 7, numRuns: 500 }).some(loses)).toBe(true);
+  },
+  PATIENCE_MS,
+);
