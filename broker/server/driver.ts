@@ -31,13 +31,13 @@ export interface AnswerPort {
 }
 
 /** Connections to those who are asked. */
-export interface PeerPort {
+interface PeerPort {
   send(effect: Extract<Effect, { readonly type: 'send' }>): void;
   endpoint(effect: Extract<Effect, { readonly type: 'endpoint' }>): void;
   close(peer: Extract<Effect, { readonly type: 'close' }>['peer']): void;
 }
 
-export interface DriverParts {
+interface DriverParts {
   readonly core: Core;
   readonly storage: Storage;
   readonly trace: TraceWriter;

@@ -12,7 +12,7 @@ import * as fs from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { inspect } from 'node:util';
 import type { ProcessConfig } from '../core/settings.ts';
-import type { Effect } from '../core/step.ts';
+import type { Effect, Peer } from '../core/step.ts';
 import { StorageError } from '../storage/files.ts';
 import type { Storage } from '../storage/storage.ts';
 import { monotonicClock, type ClockNs } from './clock.ts';
@@ -20,7 +20,7 @@ import { keepCompileCache } from './compile-cache.ts';
 import { Driver, type Core } from './driver.ts';
 import { limits } from './limits.ts';
 import { nodeLogger, type Logger } from './logger.ts';
-import { Peers } from './peers.ts';
+import { Peers, type PeerListener } from './peers.ts';
 import { ConfigError, parseProcessConfig } from './process-config.ts';
 import { Requesters } from './requesters.ts';
 import { TraceLostError, traceWriter } from './trace-writer.ts';
@@ -53,7 +53,7 @@ export function runProcess(kind: 'broker' | 'controller', argument: string | und
     throw new ConfigError(`node is ${JSON.stringify(config.node)}, and this is the process of a ${kind}`);
   }
   if (kind === 'broker') name = `broker ${config.node}`;
-  const server = createServer({ noDelay: true, allowHalfOpen: false });
+  const server = createServer();
   server.on('error', (error) => endWith(name, listenError(error, config)));
   server.listen({ host: config.listen.host, port: config.listen.port, backlog: limits.connections }, () => {
     startNode(config, server, open);
@@ -66,16 +66,13 @@ function startNode(config: ProcessConfig, server: Server, open: OpenNode): void 
   const logger = nodeLogger(logDescriptor, { node: config.node, boot: node.boot }, clock);
   process.removeAllListeners('uncaughtException');
   process.on('uncaughtException', (error) => crash(logger, error, node.state));
+  // From now on the server can fail to take in a connection (too many open files), and goes on.
+  server.removeAllListeners('error');
+  server.on('error', (error) => logger.warn(`a connection could not be taken in: ${error.message}`));
 
   const deliver: Driver['deliver'] = (event) => driver.deliver(event);
   const answers = new Requesters(deliver, logger);
-  const peers = new Peers(node.clientId, {
-    response: deliver,
-    closed(peer, reason) {
-      logger.info({ peer }, `no connection to ${peer === 'controller' ? peer : `broker ${peer}`}: ${reason}`);
-      deliver({ type: 'closed', peer });
-    },
-  });
+  const peers = new Peers(node.clientId, peerListener(deliver, logger));
   const driver = new Driver({
     core: node.core,
     storage: node.storage,
@@ -90,6 +87,24 @@ function startNode(config: ProcessConfig, server: Server, open: OpenNode): void 
   stopOnSignal(driver, logger, limits.controlledShutdownSessions * config.settings.brokerSessionTimeoutMs);
   keepCompileCache();
   logger.info({ ...config.listen, build: config.build, directory: config.dataDirectory }, 'listening');
+}
+
+/** Hands over what peers say, and logs why one cannot be reached: once for each reason, since the core tries on. */
+function peerListener(deliver: Driver['deliver'], logger: Logger): PeerListener {
+  const unreachable = new Map<Peer, string>();
+  return {
+    response(event) {
+      unreachable.delete(event.peer);
+      deliver(event);
+    },
+    closed(peer, reason) {
+      if (unreachable.get(peer) !== reason) {
+        logger.info({ peer }, `no connection to ${peer === 'controller' ? peer : `broker ${peer}`}: ${reason}`);
+      }
+      unreachable.set(peer, reason);
+      deliver({ type: 'closed', peer });
+    },
+  };
 }
 
 /** A controlled shutdown; one that takes too long becomes a plain, but still clean, end. */

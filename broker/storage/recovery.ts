@@ -23,7 +23,7 @@ import { baseOffsetOf, Segment } from './segment.ts';
 
 export const cleanShutdownFile = '.kafka_cleanshutdown';
 /** Left by whoever pulls the plug; its content does not matter. */
-export const powerLostFile = 'power-lost';
+const powerLostFile = 'power-lost';
 
 export interface OpenLog {
   readonly directory: string;

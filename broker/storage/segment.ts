@@ -19,7 +19,7 @@ export function baseOffsetOf(name: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-export function segmentName(baseOffset: number): string {
+function segmentName(baseOffset: number): string {
   return `${String(baseOffset).padStart(20, '0')}.log`;
 }
 

@@ -11,7 +11,7 @@ const line = { event: 'delete', partition: 'x'.repeat(1_000) } as const;
 test('a slow reader of a pipe that does not block gets every line whole', async () => {
   const directory = temporaryDirectory();
   const [fifo, copy] = [join(directory, 'fifo'), join(directory, 'copy')];
-  expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
+  expect(spawnSync('sh', ['-c', `mkfifo ${fifo}`]).status).toBe(0);
   const descriptor = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK);
   const reader = spawn('sh', ['-c', `sleep 0.2; exec head -n 500 < ${fifo} > ${copy}`], { stdio: 'inherit' });
   let time = 0;
