@@ -23,7 +23,7 @@ import { measure } from './measures.ts';
 import { Malformations, readHistory } from './parse-history.ts';
 import { readTrace } from './parse-trace.ts';
 import { rebuildReplicas, type ClusterTrace } from './replicas.ts';
-import type { RunResults } from './results.ts';
+import type { Anomaly, RunResults } from './results.ts';
 import type { Decompressors } from './segments.ts';
 import { guaranteeNames, isChecked, verdictOf } from './verdict.ts';
 
@@ -46,21 +46,29 @@ export interface CheckInput {
 /** Judges a run. */
 export function checkRun(input: CheckInput): RunResults {
   const malformed = new Malformations();
-  const history = new HistoryIndex({ acks: input.promises.acks, keepPassedOver: input.logs === null });
+  const history = new HistoryIndex({
+    acks: input.promises.acks,
+    keepPassedOver: input.logs === null || input.run.settled === null,
+  });
   const reading = readHistory(input.history, malformed, (operation) => history.add(operation));
   const cluster = input.trace === null ? null : rebuildReplicas(readTrace(input.trace));
-  const copied = input.logs === null ? null : readFinalLogs(input.logs.files, input.logs.nodes, input.decompressors);
+  const notes = [...(input.notes ?? [])];
+  const stopped = input.logs !== null && input.run.settled === null;
+  if (stopped)
+    notes.push('the copied logs are left out: the run was stopped before it settled, and they may be incomplete');
+  const copied =
+    input.logs === null || stopped ? null : readFinalLogs(input.logs.files, input.logs.nodes, input.decompressors);
   const logs = copied === null ? null : withEmptyLogs(copied, cluster);
   const { source, run, promises } = input;
-  const notes = [...(input.notes ?? [])];
   const unreadable = new Set<Key>();
   const evidence: Evidence = { source, run, promises, history, cluster, logs, unknown: new Map(), notes, unreadable };
   if (reading.torn) notes.push('the last line of the history breaks off: the recorder was stopped while it wrote');
   noteGaps(evidence);
   const findings = [...allFindings(evidence), ...malformedLines(evidence, malformed)];
-  const anomalies = groupFindings(findings);
+  const all = groupFindings(findings);
+  const anomalies = mostOf(all, notes);
   const exposures = cluster === null ? null : findExposures(cluster);
-  const { valid, guarantees } = verdictOf(evidence, anomalies);
+  const { valid, guarantees } = verdictOf(evidence, all);
   return {
     schemaVersion: 1,
     type: 'run',
@@ -73,6 +81,22 @@ export function checkRun(input: CheckInput): RunResults {
     faults: summarizeFaults(history.faults),
     measures: measure(evidence, exposures),
   };
+}
+
+/** So many anomalies of one kind are listed; the verdict counts all of them. */
+const maxOfKind = 200;
+
+function mostOf(anomalies: readonly Anomaly[], notes: string[]): Anomaly[] {
+  const counts = new Map<string, number>();
+  const listed = anomalies.filter(({ kind }) => {
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    return count <= maxOfKind;
+  });
+  for (const [kind, count] of counts) {
+    if (count > maxOfKind) notes.push(`${count - maxOfKind} more anomalies of the kind ${kind} are not listed`);
+  }
+  return listed;
 }
 
 /** In the order that {@link groupFindings} needs: causes and conflicts before what may follow from them. */

@@ -73,10 +73,23 @@ export function finalLeader(evidence: Evidence, key: Key): number | null {
   return evidence.run.finalLeaders[key] ?? null;
 }
 
-/** The final leader's log; null when it is not known or was not copied. */
+/**
+ * The final leader's log; null when it is not known, was not copied, or, in a run that did not settle, was copied while
+ * it still changed or before its leader had begun to lead.
+ */
 export function leaderLog(evidence: Evidence, key: Key): FinalLog | null {
   const leader = finalLeader(evidence, key);
-  return leader === null ? null : (evidence.logs?.byKey.get(key)?.get(leader) ?? null);
+  const final = leader === null ? undefined : evidence.logs?.byKey.get(key)?.get(leader);
+  if (leader === null || final === undefined) return null;
+  return evidence.run.settled === true || isLastState(evidence, key, final) ? final : null;
+}
+
+function isLastState(evidence: Evidence, key: Key, final: FinalLog): boolean {
+  const partition = wholeTrace(evidence)?.partitions.get(key);
+  const epoch = partition?.elections.at(-1)?.epoch;
+  const role = partition?.roles.get(final.node)?.at(-1);
+  if (partition === undefined || epoch === undefined || role === undefined) return false;
+  return role.line.role === 'leader' && role.epoch >= epoch && partition.end.get(final.node) === final.log.end;
 }
 
 /** Every fault that may destroy what was written counts; a kind that we do not know counts too. */

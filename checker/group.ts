@@ -16,59 +16,83 @@ const roots: ReadonlySet<AnomalyKind> = new Set([
   'offset-moved',
 ]);
 
-/** Turns findings into anomalies, most severe first. */
+/**
+ * Turns findings into anomalies, most severe first. Findings must come in the order of `check.ts`: inconsistent offsets
+ * before what may follow from them.
+ */
 export function groupFindings(findings: readonly Finding[]): Anomaly[] {
   const children = new Map<Finding, Finding[]>();
   const top: Finding[] = [];
-  const causes = findings.filter(({ kind }) => roots.has(kind));
-  const conflicts: Finding[] = [];
+  const causes = new Causes();
+  for (const finding of findings) if (roots.has(finding.kind)) causes.add(finding);
   for (const finding of findings) {
-    const cause = roots.has(finding.kind) ? null : causeOf(finding, causes, conflicts);
+    const cause = roots.has(finding.kind) ? null : causes.of(finding);
     if (cause === null) {
       top.push(finding);
-      if (finding.kind === 'inconsistent-offsets') conflicts.push(finding);
-    } else {
-      const list = children.get(cause) ?? [];
-      list.push(finding);
-      children.set(cause, list);
-    }
+      if (finding.kind === 'inconsistent-offsets') causes.addConflict(finding);
+    } else listIn(children, cause).push(finding);
   }
   return top.map((finding) => anomalyOf(finding, children.get(finding) ?? [])).sort(bySeverity);
 }
 
-/**
- * The cause of a finding, a violation before an expected loss where both explain it. Findings must come in the order of
- * `check.ts`: inconsistent offsets before what may follow from them.
- */
-function causeOf(finding: Finding, causes: readonly Finding[], conflicts: readonly Finding[]): Finding | null {
-  const near = [...causes, ...conflicts].filter(({ key }) => key === finding.key);
-  const explaining = near.filter((cause) => explains(cause, finding));
-  return explaining.find((cause) => cause.class === 'violation') ?? explaining[0] ?? null;
+/** The possible causes, by key; there may be many findings, but a partition has few roots. */
+class Causes {
+  readonly #byKey = new Map<string | null, Finding[]>();
+  readonly #rows = new Map<Finding, ReadonlySet<number>>();
+  readonly #conflictsByRow = new Map<number, Finding>();
+
+  add(cause: Finding): void {
+    listIn(this.#byKey, cause.key).push(cause);
+    this.#rows.set(cause, new Set(cause.rows));
+  }
+
+  /** Two values at one offset explain that one of them was seen and is gone. */
+  addConflict(conflict: Finding): void {
+    for (const row of conflict.rows) this.#conflictsByRow.set(row, conflict);
+  }
+
+  /** The cause of a finding: a violation before an expected loss, where both explain it. */
+  of(finding: Finding): Finding | null {
+    const explaining = (this.#byKey.get(finding.key) ?? []).filter((cause) => this.#explains(cause, finding));
+    const root = explaining.find((cause) => cause.class === 'violation') ?? explaining[0];
+    if (root !== undefined) return root;
+    if (finding.kind !== 'consumer-saw-uncommitted') return null;
+    return this.#conflictsByRow.get(finding.rows[0] ?? -1) ?? null;
+  }
+
+  #explains(cause: Finding, finding: Finding): boolean {
+    const rows = this.#rows.get(cause);
+    const sharesValue = finding.rows.some((row) => rows?.has(row) ?? false);
+    const sharesOffset = finding.offset !== null && covers(cause.ranges, finding.offset);
+    switch (finding.kind) {
+      case 'duplicate':
+        return sharesValue;
+      case 'inconsistent-offsets':
+        return sharesValue || sharesOffset;
+      case 'consumer-saw-uncommitted':
+        return sharesValue || sharesOffset || sameElection(cause, finding);
+      case 'lost-on-replica':
+        return cause.kind === 'replica-divergence' && finding.nodes.every((node) => cause.nodes.includes(node));
+      case 'lost-acked-write':
+      case 'lost-write':
+      case 'replica-divergence':
+      case 'offset-moved':
+      case 'phantom':
+      case 'G1a':
+      case 'no-convergence':
+      case 'malformed':
+        return false;
+    }
+  }
 }
 
-function explains(cause: Finding, finding: Finding): boolean {
-  const sharesValue = cause.rows.some((row) => finding.rows.includes(row));
-  const sharesOffset = finding.offset !== null && covers(cause.ranges, finding.offset);
-  const isConflict = cause.kind === 'inconsistent-offsets';
-  switch (finding.kind) {
-    case 'duplicate':
-      return sharesValue && !isConflict;
-    case 'inconsistent-offsets':
-      return (sharesValue || sharesOffset) && !isConflict;
-    case 'consumer-saw-uncommitted':
-      return sharesValue || (!isConflict && (sharesOffset || sameElection(cause, finding)));
-    case 'lost-on-replica':
-      return cause.kind === 'replica-divergence' && finding.nodes.every((node) => cause.nodes.includes(node));
-    case 'lost-acked-write':
-    case 'lost-write':
-    case 'replica-divergence':
-    case 'offset-moved':
-    case 'phantom':
-    case 'G1a':
-    case 'no-convergence':
-    case 'malformed':
-      return false;
+function listIn<K>(map: Map<K, Finding[]>, key: K): Finding[] {
+  let list = map.get(key);
+  if (list === undefined) {
+    list = [];
+    map.set(key, list);
   }
+  return list;
 }
 
 function sameElection(cause: Finding, finding: Finding): boolean {
@@ -78,9 +102,7 @@ function sameElection(cause: Finding, finding: Finding): boolean {
 function anomalyOf(finding: Finding, children: readonly Finding[]): Anomaly {
   const byKind = new Map<AnomalyKind, Finding[]>();
   for (const child of children) {
-    const list = byKind.get(child.kind) ?? [];
-    list.push(child);
-    byKind.set(child.kind, list);
+    listIn(byKind, child.kind).push(child);
   }
   const { kind, key, offset, values, summary, labels, nodes, evidence, why } = finding;
   return {

@@ -28,7 +28,11 @@ import { covers, listed, offsetsInWords, rangesOf, type Finding } from './findin
 
 export function findDivergences(evidence: Evidence): Finding[] {
   const findings: Finding[] = [];
-  for (const [key, logs] of evidence.logs?.byKey ?? []) {
+  const settled = evidence.run.settled === true;
+  if (!settled && evidence.logs !== null) {
+    unknownBecause(evidence, 'agreement', 'the run did not settle, so that replicas may still have had to truncate');
+  }
+  for (const [key, logs] of settled ? (evidence.logs?.byKey ?? []) : []) {
     findings.push(...compareReplicas(evidence, key, [...logs.values()]));
   }
   for (const found of findInTrace(evidence)) {

@@ -37,8 +37,9 @@ export function findLosses(evidence: Evidence): Finding[] {
     const leader = finalLeader(evidence, key);
     const final = leaderLog(evidence, key);
     if (leader === null || final === null) {
+      const unsettled = evidence.run.settled === true ? 'is missing' : 'is not there as it was in the end';
       const what =
-        leader === null ? 'no final leader is known' : `the log of its final leader, broker ${leader}, is missing`;
+        leader === null ? 'no final leader is known' : `the log of its leader, broker ${leader}, ${unsettled}`;
       unknownBecause(evidence, 'durability', `${key}: ${what}`);
       continue;
     }
@@ -75,7 +76,10 @@ function judgeKey(evidence: Evidence, key: Key, rows: readonly number[], final: 
     } else lost.push(row);
   }
   const place = (offset: number): string[] => placeLabels(offset, firstSurvivor, lastSurvivor);
-  return [...lossesByCause(evidence, key, lost, final, place), ...moved.map((row) => movedValue(evidence, key, row))];
+  return [
+    ...byCause(evidence, key, lost).map((cause) => lossOf(evidence, key, cause, final, place)),
+    ...moved.map((row) => movedValue(evidence, key, row)),
+  ];
 }
 
 function standsAt(evidence: Evidence, row: number, offset: number): boolean {
@@ -91,17 +95,18 @@ function placeLabels(offset: number, firstSurvivor: number, lastSurvivor: number
   return labels.length === 0 ? ['lost-middle'] : labels;
 }
 
-function lossesByCause(
-  evidence: Evidence,
-  key: Key,
-  rows: readonly number[],
-  final: FinalLog,
-  place: (offset: number) => string[],
-): Finding[] {
-  const { values } = evidence.history;
+/** Values that one cause lost. */
+interface Cause {
+  readonly fate: Fate;
+  /** By offset. */
+  readonly rows: readonly number[];
+}
+
+function byCause(evidence: Evidence, key: Key, rows: readonly number[]): Cause[] {
+  const { offset } = evidence.history.values;
   const groups = new Map<string, { fate: Fate; rows: number[] }>();
-  for (const row of rows) {
-    const fate = judgeLoss(evidence, key, row, values.offset.get(row));
+  for (const row of [...rows].sort((x, y) => offset.get(x) - offset.get(y))) {
+    const fate = judgeLoss(evidence, key, row, offset.get(row));
     if (fate.class === 'unknown') {
       unknownBecause(evidence, 'durability', `${key}: acknowledged records are lost, and ${fate.reason}`);
       continue;
@@ -111,19 +116,17 @@ function lossesByCause(
     if (group === undefined) groups.set(name, { fate, rows: [row] });
     else group.rows.push(row);
   }
-  return [...groups.values()].map((group) => lossOf(evidence, key, group.rows, group.fate, final, place));
+  return [...groups.values()];
 }
 
 function lossOf(
   evidence: Evidence,
   key: Key,
-  unsorted: readonly number[],
-  fate: Fate,
+  { fate, rows }: Cause,
   final: FinalLog,
   place: (offset: number) => string[],
 ): Finding {
   const { history } = evidence;
-  const rows = [...unsorted].sort((x, y) => history.values.offset.get(x) - history.values.offset.get(y));
   const offsets = rows.map((row) => history.values.offset.get(row)).filter((offset) => offset !== -1);
   const ranges = rangesOf(offsets);
   const where = ranges.length === 0 ? 'at an unknown offset' : `at ${offsetsInWords(ranges)}`;
@@ -252,50 +255,48 @@ export function findLostWrites(evidence: Evidence): Finding[] {
   const final = gapsByKey(history.passedOver.filter((gap) => gap.final));
   for (const [keyId, rows] of acknowledgedRows(evidence)) {
     const key = history.keyName(keyId);
+    const missed = new Map<number, number>();
     let unseen = 0;
     for (const row of rows) {
-      const read = history.values.readBy.get(row) !== -1;
       if (history.values.readFinally.get(row) === 1) continue;
+      const read = history.values.readBy.get(row) !== -1;
       const offset = history.values.offset.get(row);
       const gaps = (read ? final : all).get(keyId);
       const witness = offset === -1 ? -1 : witnessOf(evidence, keyId, row, offset, gaps, read);
-      if (witness === -1) {
-        unseen += read ? 0 : 1;
-        if (read && history.conflicts.has(`${keyId}:${offset}`)) {
-          unknownBecause(evidence, 'durability', `${key}: other values were read where acknowledged ones had been`);
-        }
-        continue;
+      if (witness !== -1) missed.set(row, witness);
+      else if (!read) unseen += 1;
+      else if (history.conflicts.has(`${keyId}:${offset}`)) {
+        unknownBecause(evidence, 'durability', `${key}: other values were read where acknowledged ones had been`);
       }
-      const fate = judgeLoss(evidence, key, row, offset);
-      if (fate.class === 'unknown') {
-        unknownBecause(evidence, 'durability', `${key}: acknowledged records are lost, and ${fate.reason}`);
-      } else findings.push(lostWrite(evidence, key, row, witness, fate));
     }
     if (unseen > 0) {
       const many = plural(unseen, 'acknowledged record was', 'acknowledged records were');
       unknownBecause(evidence, 'durability', `${key}: ${many} never read, which proves nothing`);
     }
+    for (const group of byCause(evidence, key, [...missed.keys()])) {
+      findings.push(lostWrites(evidence, key, group, missed));
+    }
   }
   return findings;
 }
 
-function lostWrite(evidence: Evidence, key: Key, row: number, passedBy: number, fate: Fate): Finding {
+function lostWrites(evidence: Evidence, key: Key, { fate, rows }: Cause, missed: ReadonlyMap<number, number>): Finding {
   const { history } = evidence;
-  const offset = history.values.offset.get(row);
-  const value = history.valueOf(row);
+  const ranges = rangesOf(rows.map((row) => history.values.offset.get(row)));
+  const many = plural(rows.length, 'acknowledged record', 'acknowledged records');
   return {
     kind: 'lost-write',
     class: fate.class === 'expected' ? 'expected' : 'violation',
     key,
-    offset,
-    values: [value],
-    summary: `${String(value)} was acknowledged at offset ${offset} of ${key}, and readers passed over it: ${fate.reason}`,
+    offset: ranges[0]?.[0] ?? null,
+    values: listed(rows.map((row) => history.valueOf(row))),
+    summary: `readers passed over ${many} of ${key}, at ${offsetsInWords(ranges)}: ${fate.reason}`,
     labels: fate.labels,
     nodes: [],
-    evidence: [...historyOf(evidence, row), historyReference(passedBy)],
-    why: fate.promised === null ? [] : whyLost(evidence, key, row, fate, null),
-    rows: [row],
-    ranges: [[offset, offset]],
+    evidence: listed(rows.flatMap((row) => [...historyOf(evidence, row), historyReference(missed.get(row) as number)])),
+    why: whyLost(evidence, key, rows[0] as number, fate, null),
+    rows,
+    ranges,
     lackingEpoch: fate.lacking?.epoch ?? null,
   };
 }

@@ -37,7 +37,13 @@ export function* bigHistory({ operations, partitions, processes }: BigHistory): 
       const offset = ends[partition]!;
       const key = `tide-${partition}`;
       yield line(process, 'invoke', 'send', `[["send","${key}",${offset + 1}]]`, ',"acks":"all"');
-      yield line(process, 'ok', 'send', `[["send","${key}",[${offset},${offset + 1}]]]`, `,"node":1,"msg":"client-${process}#${index}"`);
+      yield line(
+        process,
+        'ok',
+        'send',
+        `[["send","${key}",[${offset},${offset + 1}]]]`,
+        `,"node":1,"msg":"client-${process}#${index}"`,
+      );
       ends[partition] = offset + 1;
     } else {
       yield line(process, 'invoke', 'poll', '[["poll"]]', '');

@@ -57,8 +57,9 @@ function play(steps: readonly Step[]): Operation[] {
 
 function counted(anomalies: readonly Anomaly[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { kind, consequences } of anomalies) {
-    counts[kind] = (counts[kind] ?? 0) + 1;
+  for (const { kind, values, consequences } of anomalies) {
+    // Values lost by one cause are one anomaly; the twin names each.
+    counts[kind] = (counts[kind] ?? 0) + (kind === 'lost-write' ? values.length : 1);
     for (const consequence of consequences) {
       counts[consequence.kind] = (counts[consequence.kind] ?? 0) + consequence.count;
     }

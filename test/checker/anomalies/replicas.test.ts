@@ -1,7 +1,7 @@
 /** Each anomaly that only replicas can show, in the smallest run that has it, and its nearest lawful neighbour. */
 import { describe, expect, it } from 'vitest';
 import type { Anomaly } from '../../../checker/results.ts';
-import { s1aPrime } from '../schedules.ts';
+import { s1a, s1aPrime } from '../schedules.ts';
 import { kinds, Story } from '../story.ts';
 
 /** Three brokers, `count` records committed everywhere, all at rest. */
@@ -336,6 +336,62 @@ describe('no-convergence', () => {
     expect(results.guarantees.convergence).toBe('unknown');
     expect(results.valid).toBe('unknown');
     expect(results.notes.join()).toContain('no engine');
+  });
+});
+
+describe('a run that did not settle', () => {
+  /** Broker 2 was cut off with a tail of its own, and never came back. */
+  function cutOff(): Story {
+    const story = quiet(1);
+    story.send(50);
+    story.unanswered(50);
+    story.begin(1, [1, 2]);
+    story.commit(2);
+    return story;
+  }
+
+  it('is not judged by logs that may still have had to be truncated', () => {
+    const story = cutOff();
+    const run = { ...story.input().run, settled: false };
+    expect(kinds(story.check())).toContain('replica-divergence');
+    const results = story.check({ run });
+    expect(kinds(results)).toEqual(['no-convergence']);
+    expect(results.guarantees).toMatchObject({ durability: true, agreement: 'unknown' });
+  });
+
+  it('has lost what its leader, as it was in the end, does not have', () => {
+    const story = s1a('hw');
+    const run = { ...story.input().run, settled: false };
+    expect(kinds(story.check({ run }))).toEqual(['lost-acked-write', 'no-convergence']);
+  });
+
+  it('has lost nothing by a log that was copied too early, or whose leader has not begun to lead', () => {
+    const story = cutOff();
+    const run = { ...story.input().run, settled: false };
+    const files = story.files().map((file) => ({ ...file, segments: [{ baseOffset: 0, bytes: new Uint8Array() }] }));
+    const early = story.check({ run, logs: { nodes: [1, 2, 3], files } });
+    expect(kinds(early)).toEqual(['no-convergence']);
+    expect(early.guarantees.durability).toBe('unknown');
+    story.elect(3, [3], { clean: false });
+    expect(story.check({ run }).guarantees.durability).toBe('unknown');
+  });
+
+  it('is not judged by logs at all if it was stopped before settling: they may be half copied', () => {
+    const story = s1aPrime('epoch');
+    const files = story.files().map((file) => ({ ...file, segments: [{ baseOffset: 0, bytes: new Uint8Array() }] }));
+    const results = story.check({ run: { ...story.input().run, settled: null }, logs: { nodes: [1, 2, 3], files } });
+    expect(results).toMatchObject({ valid: 'unknown', anomalies: [] });
+    expect(results.notes.join()).toContain('the copied logs are left out');
+  });
+});
+
+describe('very many anomalies', () => {
+  it('are all counted, and listed only up to a bound', () => {
+    const story = quiet(1);
+    for (let value = 1000; value < 1500; value += 1) story.poll(value, [[value, value]]);
+    const results = story.check();
+    expect(results.anomalies.filter(({ kind }) => kind === 'phantom')).toHaveLength(200);
+    expect(results.notes.join()).toContain('300 more anomalies of the kind phantom');
   });
 });
 
