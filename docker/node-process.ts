@@ -171,9 +171,11 @@ export class NodeProcess {
   }
 
   async #heardAll(): Promise<void> {
-    const late = AbortSignal.timeout(drainTimeoutMs);
-    const gaveUp = once(late, 'abort').then(() => this.#stream?.destroy());
-    await Promise.race([this.#ended, gaveUp]);
+    // This stream, not whichever is attached when the time is up: by then the next boot may be speaking.
+    const stream = this.#stream;
+    const tooLate = setTimeout(() => stream?.destroy(), drainTimeoutMs);
+    await this.#ended;
+    clearTimeout(tooLate);
   }
 
   async #reportExit(): Promise<void> {
