@@ -317,11 +317,21 @@ function isLastStanding(
   partition: PartitionTrace,
   promised: Promised,
 ): boolean {
-  if (lacking.isrBefore.length !== 1 || lacking.isrBefore[0] !== lacking.line.leader) return false;
-  if (evidence.promises.minInsyncReplicas < 2) return false;
+  if (evidence.promises.minInsyncReplicas < 2 || !wasAlone(partition, lacking)) return false;
   const lostByFault = new Set(removals.filter(({ by }) => by === 'storage-fault').map(({ node }) => node));
   const { stays } = partition;
   return stays
     .at(promised.offset)
     .some((stay) => stays.epoch.get(stay) === promised.epoch && !lostByFault.has(stays.node.get(stay)));
+}
+
+/** The leader was elected from an ISR of itself: at that election, or at one that followed with nobody else in between. */
+function wasAlone(partition: PartitionTrace, lacking: ElectionAt): boolean {
+  const { leader } = lacking.line;
+  for (const { epoch, line, isrBefore } of partition.elections) {
+    if (epoch < lacking.epoch || line.leader === null) continue;
+    if (line.leader !== leader) return false;
+    if (isrBefore.length === 1 && isrBefore[0] === leader) return true;
+  }
+  return false;
 }

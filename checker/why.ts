@@ -170,8 +170,12 @@ class Teller {
     this.#tellElections(between, (election, leader) => {
       const { place, role } = leaderPlace(this.#cluster, this.#partition, leader, election.epoch);
       const held = heldAt(this.#cluster, this.#partition, leader, promised.offset, promised.epoch, place);
-      const end = role === null ? '' : `, its log ended at ${role.line.leo} and its high watermark was ${role.line.hw}`;
-      return held ? `; it held the record${end}` : `; it did not have the record${end}`;
+      if (role === null) {
+        const then = held ? 'though it held the record' : 'and did not have the record when it came back';
+        return `; it never took the role, ${then}`;
+      }
+      const end = `its log ended at ${role.line.leo} and its high watermark was ${role.line.hw}`;
+      return `; ${held ? 'it held the record' : 'it did not have the record'}, ${end}`;
     });
   }
 
