@@ -103,7 +103,10 @@ export interface Cluster {
   readonly brokers: readonly NodeId[];
   /** Where clients reach each broker. */
   readonly addresses: ReadonlyMap<NodeId, Address>;
-  /** Every trace line of every node, in the order of arrival, including those before the subscription. */
+  /**
+   * Every trace line of every node, in the order of arrival. Lines that came before the first subscription are told to
+   * whoever subscribes in the same turn of the event loop as the first; after that none are kept.
+   */
   subscribe(listener: (line: TraceLine) => void): void;
   /** Told when a node's process ends without an action of ours. */
   onUnexpectedExit(listener: (node: NodeName, detail: string) => void): void;

@@ -74,7 +74,8 @@ class LocalCluster implements Cluster {
   readonly #watchdog: Watchdog;
   readonly #nodes = new Map<NodeName, LocalNode>();
   #cuts: readonly Cut[] = [];
-  readonly #lines: TraceLine[] = [];
+  /** Lines that nobody has heard yet; null once somebody has. */
+  #backlog: TraceLine[] | null = [];
   readonly #lineListeners: ((line: TraceLine) => void)[] = [];
   readonly #exitListeners: ((node: NodeName, detail: string) => void)[] = [];
   #closed: Promise<{ readonly residue: readonly string[] }> | null = null;
@@ -106,8 +107,11 @@ class LocalCluster implements Cluster {
   }
 
   subscribe(listener: (line: TraceLine) => void): void {
-    for (const line of this.#lines) listener(line);
     this.#lineListeners.push(listener);
+    if (this.#backlog === null) return;
+    for (const line of this.#backlog) listener(line);
+    // Whoever subscribes in the same breath still hears everything.
+    setImmediate(() => (this.#backlog = null));
   }
 
   onUnexpectedExit(listener: (node: NodeName, detail: string) => void): void {
@@ -198,7 +202,7 @@ class LocalCluster implements Cluster {
   }
 
   #takeLine(line: TraceLine): void {
-    this.#lines.push(line);
+    this.#backlog?.push(line);
     for (const listener of this.#lineListeners) listener(line);
   }
 

@@ -23,12 +23,14 @@ export interface FaultsOptions {
 }
 
 export interface Faults {
+  /** The load begins now: the times of the schedule count from here. */
+  start(): void;
   /** Ends and heals every fault that is still on; resolves when all is healed. */
   stop(): Promise<void>;
 }
 
-/** Starts the schedule now. */
-export function startFaults(options: FaultsOptions): Faults {
+/** Makes the nemesis ready: from now on it follows the trace, as it must from the first line on. */
+export function prepareFaults(options: FaultsOptions): Faults {
   const { schedule, cluster, partitions, admin, recorder, onFailure } = options;
   const now = clockFrom(options.clockOriginNs);
   const state = createConductor(schedule, { brokers: cluster.brokers, partitions });
@@ -75,9 +77,9 @@ export function startFaults(options: FaultsOptions): Faults {
   };
 
   cluster.subscribe((line) => feed({ type: 'trace', line }));
-  feed({ type: 'start' });
 
   return {
+    start: () => feed({ type: 'start' }),
     async stop() {
       feed({ type: 'stop' });
       await finished;

@@ -21,8 +21,8 @@ import type { RunConfig } from '../plan/config.ts';
 import { createRandom } from '../plan/random.ts';
 import type { Progress } from '../progress.ts';
 import { writeJson } from '../store.ts';
-import { createAdmin } from './admin.ts';
-import { startFaults } from './faults.ts';
+import { createAdmin, type Admin } from './admin.ts';
+import { prepareFaults } from './faults.ts';
 import { startLoad } from './load.ts';
 import { nodeCommand } from './node-command.ts';
 import { createRecorder } from './recorder.ts';
@@ -201,7 +201,17 @@ class Run {
       random.stream('faults'),
     );
     writeJson(join(directory, 'schedule.json'), schedule);
-    await this.#phase('getting ready', () => this.#getReady(cluster, trace));
+    const admin = createAdmin(cluster.addresses, config.clientTimeoutMs);
+    const faults = prepareFaults({
+      schedule,
+      cluster,
+      partitions: this.#keys,
+      admin,
+      recorder,
+      clockOriginNs: this.#clockOriginNs,
+      onFailure: (error) => this.#fail(error),
+    });
+    await this.#phase('getting ready', () => this.#getReady(admin, trace));
 
     const load = startLoad({
       addresses: cluster.addresses,
@@ -211,15 +221,7 @@ class Run {
       clockOriginNs: this.#clockOriginNs,
       onFailure: (error) => this.#fail(error),
     });
-    const faults = startFaults({
-      schedule,
-      cluster,
-      partitions: this.#keys,
-      admin: load.admin,
-      recorder,
-      clockOriginNs: this.#clockOriginNs,
-      onFailure: (error) => this.#fail(error),
-    });
+    faults.start();
     try {
       await this.#phase('load and faults', () => this.#pass(config.timeLimitMs));
       await this.#phase('healing', () => faults.stop());
@@ -241,9 +243,8 @@ class Run {
     }
   }
 
-  async #getReady(cluster: Cluster, trace: TraceLog): Promise<void> {
+  async #getReady(admin: Admin, trace: TraceLog): Promise<void> {
     const { config } = this.#request;
-    const admin = createAdmin(cluster.addresses, config.clientTimeoutMs);
     const { topic: name, partitions, replicationFactor } = config;
     await admin.createTopic({ name, partitions, replicationFactor, timeoutMs: READY_TIMEOUT_MS });
     const { signal } = this.#ending;
