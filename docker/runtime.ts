@@ -138,8 +138,8 @@ class DockerCluster implements Cluster {
   readonly #traceListeners: ((line: TraceLine) => void)[] = [];
   readonly #exitListeners: ((node: NodeName, detail: string) => void)[] = [];
   readonly #exits: (readonly [NodeName, string])[] = [];
-  /** All lines so far, for whoever subscribes later. */
-  readonly #lines: TraceLine[] = [];
+  /** Lines before the first subscription; null from then on. */
+  #backlog: TraceLine[] | null = [];
   /** Packets that the cuts in force have swallowed so far, as far as their counters were read. */
   readonly #swallowed = new Map<string, number>();
   #logComplaint = false;
@@ -165,8 +165,12 @@ class DockerCluster implements Cluster {
   }
 
   subscribe(listener: (line: TraceLine) => void): void {
-    for (const line of this.#lines) listener(line);
     this.#traceListeners.push(listener);
+    const backlog = this.#backlog;
+    if (backlog === null) return;
+    for (const line of backlog) listener(line);
+    // Whoever subscribes in the same breath still hears everything.
+    setImmediate(() => (this.#backlog = null));
   }
 
   onUnexpectedExit(listener: (node: NodeName, detail: string) => void): void {
@@ -310,7 +314,7 @@ class DockerCluster implements Cluster {
   }
 
   #hear(line: TraceLine): void {
-    this.#lines.push(line);
+    this.#backlog?.push(line);
     for (const listener of this.#traceListeners) listener(line);
   }
 
