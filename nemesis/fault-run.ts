@@ -22,7 +22,7 @@ const NS_PER_MS = 1_000_000;
 /** For so long a fault waits for somebody to take the role that it is aimed at, such as after an election. */
 const ROLE_PATIENCE_NS = 1_000 * NS_PER_MS;
 
-export type Phase = 'planned' | 'awaiting' | 'due' | 'running' | 'ending' | 'ended';
+type Phase = 'planned' | 'awaiting' | 'due' | 'running' | 'ending' | 'ended';
 
 export interface FaultRun {
   readonly fault: Fault;
@@ -45,7 +45,7 @@ export interface FaultRun {
 }
 
 /** What became of a step, for the record. */
-export interface StepOutcome {
+interface StepOutcome {
   readonly step: string;
   /** Milliseconds since the start of the fault. */
   readonly ms: number;

@@ -8,7 +8,7 @@
  * Invariant: a cut never names a node twice, and the list never holds the same cut twice.
  */
 import type { Cut, NodeId, NodeName } from './ports.ts';
-import type { RoleLink, Topology } from './schedule.ts';
+import type { Reach, RoleLink, Topology } from './schedule.ts';
 import { minorityOf, resolveTarget, some } from './targets.ts';
 import type { ClusterView } from './view.ts';
 
@@ -71,7 +71,7 @@ export function nameOfCut({ from, to }: Cut): string {
   return `${from}→${to}`;
 }
 
-function apart(side: readonly NodeName[] | null, brokers: readonly NodeId[], reach: ReachOf): Groups | null {
+function apart(side: readonly NodeName[] | null, brokers: readonly NodeId[], reach: Reach): Groups | null {
   if (side === null) return null;
   const rest = brokers.filter((node) => !side.includes(node));
   return {
@@ -82,11 +82,6 @@ function apart(side: readonly NodeName[] | null, brokers: readonly NodeId[], rea
       ...(reach.clients ? bothWays('side', 'clients') : []),
     ],
   };
-}
-
-interface ReachOf {
-  readonly controller: boolean;
-  readonly clients: boolean;
 }
 
 function bothWays(one: string, other: string): RoleLink[] {

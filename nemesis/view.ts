@@ -10,7 +10,7 @@
 import type { NodeId, NodeName, TraceLine } from './ports.ts';
 
 /** The role that a replica last took, by its own word. */
-export interface RoleTaken {
+interface RoleTaken {
   readonly role: 'leader' | 'follower';
   readonly leader: NodeId | null;
   readonly leaderEpoch: number;

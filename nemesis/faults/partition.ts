@@ -5,7 +5,7 @@
  * across is not one. It heals when its cuts are taken out of the wanted network; what other faults cut stays cut.
  */
 import type { NodeId } from '../ports.ts';
-import type { End, PartitionFault, Topology } from '../schedule.ts';
+import type { End, PartitionFault, Reach, Topology } from '../schedule.ts';
 import { describeTarget } from '../targets.ts';
 import { resolveTopology } from '../topologies.ts';
 import type { ClusterView } from '../view.ts';
@@ -80,7 +80,7 @@ function drawEnd(partition: string, context: DrawContext, random: Draws): End {
   return { ms: random.int(600, 2_500) };
 }
 
-function describeReach(reach: { readonly controller: boolean; readonly clients: boolean }): string {
+function describeReach(reach: Reach): string {
   const also = [...(reach.controller ? ['the controller'] : []), ...(reach.clients ? ['the clients'] : [])];
   return also.length > 0 ? `, cut from ${also.join(' and ')} too` : '';
 }

@@ -10,9 +10,9 @@ import type { Action, Evidence, NodeName, TraceLine } from '../../nemesis/ports.
 import type { Fault, Schedule } from '../../nemesis/schedule.ts';
 import { nameOfCut } from '../../nemesis/topologies.ts';
 
-export const MS = 1_000_000;
-export const partitions = ['tide-0', 'tide-1'];
-export const brokers = [1, 2, 3];
+const MS = 1_000_000;
+const partitions = ['tide-0', 'tide-1'];
+const brokers = [1, 2, 3];
 
 export interface Stage {
   readonly state: ConductorState;
@@ -94,7 +94,7 @@ function perform(stage: Stage, action: Action): Evidence {
   return { effective: true, facts: {} };
 }
 
-export function describeAction(action: Action): string {
+function describeAction(action: Action): string {
   switch (action.port) {
     case 'links':
       return `links [${action.cuts.map(nameOfCut).join(' ')}]`;
