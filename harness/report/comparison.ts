@@ -1,230 +1,313 @@
 /**
- * The report of a comparison: the sentence, the figures, every pair, and one discordant pair told side by side: the same
- * plan, the same partition, what each build did.
+ * The report of a comparison: the sentence, the rates, every pair, and one pair told side by side: the same plan, the
+ * same partition, what each build did.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BuildResults, ComparisonResults, PairResults, PairedRun } from '../../checker/results.ts';
+import type { BuildResults, ComparisonResults, PairResults, PairedRun, RunResults } from '../../checker/results.ts';
+import { UsageError } from '../errors.ts';
 import { writeWhole } from '../store.ts';
 import { html, type Markup } from './html.ts';
+import { badge, commands, configuration, moodOf, opening, page, table } from './page.ts';
+import { drawFilm, drawTimelines, viewPartition, type PartitionView } from './partition.ts';
+import { drawRates } from './rates-svg.ts';
+import { readComparisonResults, readRunResults } from './read-results.ts';
+import { cards, faultsTable } from './run.ts';
 import { readRunFiles, type RunFiles } from './run-files.ts';
-import { anomalyCards, badge, faultsTable, legend, moodOf, page, partitionStory, storyOf } from './sections.ts';
+import { storyKeys } from './story.ts';
+import { counted, listInWords, percent, pValue, shellWord, shortened, span } from './words.ts';
+
+/** Pairs shown in the table. */
+const PAIRS_MAX = 300;
+const FEW_PAIRS = 12;
+/** Pairs that are looked at to find the one to tell. */
+const LOOKED_AT_MAX = 60;
 
 /** Renders the comparison in `directory` again and returns the report's path. */
 export function writeComparisonReport(directory: string): string {
-  const results = JSON.parse(readFileSync(join(directory, 'results.json'), 'utf8')) as ComparisonResults;
-  const example = exampleOf(results);
-  const read = (run: PairedRun): RunFiles | null =>
-    existsSync(join(directory, run.directory, 'results.json')) ? readRunFiles(join(directory, run.directory)) : null;
+  const results = readComparisonResults(join(directory, 'results.json'));
   const path = join(directory, 'report.html');
-  const sides =
-    example === null ? null : { pair: example, control: read(example.control), candidate: read(example.candidate) };
-  writeWhole(path, renderComparison(results, sides));
+  writeWhole(path, renderComparison(directory, results, readExample(directory, results)));
   return path;
 }
 
-interface Example {
+/** One pair, told in full. */
+export interface Example {
   readonly pair: PairResults;
-  readonly control: RunFiles | null;
-  readonly candidate: RunFiles | null;
+  /** The build that broke, or else the control. */
+  readonly broken: RunFiles;
+  readonly other: RunFiles | null;
+}
+
+function readExample(directory: string, results: ComparisonResults): Example | null {
+  const pair = exampleOf(directory, results);
+  if (pair === null) return null;
+  const [first, second] =
+    pair.candidate.violations > 0 ? [pair.candidate, pair.control] : [pair.control, pair.candidate];
+  const broken = readSide(directory, first, null);
+  if (broken === null) return null;
+  return { pair, broken, other: readSide(directory, second, broken.keys[0] ?? null) };
+}
+
+/** The run of one side; null when its folder is gone or does not fit, since the figures can be shown without it. */
+function readSide(directory: string, run: PairedRun, key: string | null): RunFiles | null {
+  const folder = join(directory, run.directory);
+  if (!existsSync(join(folder, 'results.json'))) return null;
+  try {
+    return readRunFiles(folder, key);
+  } catch (error) {
+    if (error instanceof UsageError) return null;
+    throw error;
+  }
+}
+
+/**
+ * The pair to tell: one in which the candidate broke; else one in which the control broke, if possible where the
+ * candidate met the same danger in the same partition.
+ */
+function exampleOf(directory: string, results: ComparisonResults): PairResults | null {
+  const candidates = results.pairs.filter((pair) => pair.candidate.violations > 0 || pair.control.violations > 0);
+  let best: { readonly pair: PairResults; readonly rank: number } | null = null;
+  for (const pair of candidates.slice(0, LOOKED_AT_MAX)) {
+    const rank = rankOf(directory, pair);
+    if (best === null || rank > best.rank) best = { pair, rank };
+  }
+  return best?.pair ?? results.pairs[0] ?? null;
+}
+
+function rankOf(directory: string, pair: PairResults): number {
+  if (pair.candidate.violations > 0) return 10;
+  const control = sideResults(directory, pair.control);
+  const candidate = sideResults(directory, pair.candidate);
+  if (control === null || candidate === null) return 0;
+  const [key] = storyKeys(control);
+  const kinds = new Set(control.anomalies.filter((anomaly) => anomaly.key === key).map(({ kind }) => kind));
+  const sameDanger = candidate.exposures?.some((exposure) => exposure.key === key) === true;
+  return (sameDanger ? 4 : 0) + (kinds.has('lost-acked-write') ? 2 : 0) + (kinds.has('replica-divergence') ? 1 : 0);
+}
+
+function sideResults(directory: string, run: PairedRun): RunResults | null {
+  try {
+    return readRunResults(join(directory, run.directory, 'results.json'));
+  } catch {
+    return null;
+  }
 }
 
 /** The page as text. */
-export function renderComparison(results: ComparisonResults, example: Example | null): string {
+export function renderComparison(directory: string, results: ComparisonResults, example: Example | null): string {
   const { control, candidate } = results;
-  const mood = results.valid === true && control.anomalous === 0 ? 'unsure' : moodOf(results.valid);
-  const body = html`
-    <p class="kicker">
-      Tidemark · ${control.build} against ${candidate.build} · ${results.runtime} · ${results.pairs.length} pairs, seeds
-      ${results.seeds[0] ?? ''} to ${results.seeds.at(-1) ?? ''}
-    </p>
-    <h1 class="${mood}">${results.verdict}</h1>
-    ${ratesTable(control, candidate)} ${testsTable(results)}
-    <p class="note">
-      Both builds met the same plan: the same seed draws the same load and faults. Faults name roles; whom a role meant
-      is decided when the fault fires, so once the builds part, the nodes hit may differ. A run counts as exercised when
-      there was a moment in which a member of the ISR became follower while it held, at or above its own high watermark,
-      a record acknowledged in an earlier epoch.
-    </p>
+  const silent = control.anomalous === 0;
+  const mood = results.valid === true && (silent || results.void) ? 'unsure' : moodOf(results.valid);
+  const seeds = results.seeds.length === 0 ? 'none' : span(results.seeds[0] ?? 0, results.seeds.at(-1) ?? 0);
+  const kicker = html`Tidemark · <b>${control.build}</b> against <b>${candidate.build}</b> · ${results.runtime} ·
+    ${counted(results.pairs.length, 'pair')} · seeds ${seeds}`;
+  const pairs = html`<section>
     <h2>Every pair</h2>
-    ${pairsTable(results)} ${example === null ? null : tellExample(example, results)}
-    <h2>Again</h2>
-    <pre><code>${results.command}</code></pre>
-    ${configurationTable(results)}
-  `;
+    ${pairsTable(results)}
+  </section>`;
+  // A long table must not stand before what matters.
+  const few = results.pairs.length <= FEW_PAIRS;
+  const body = html`${opening(kicker, mood, results.verdict)}
+    <section class="rates">
+      ${drawRates(control, candidate)}${ratesTable(control, candidate)}${testsTable(results)}${howToRead(results)}
+    </section>
+    ${few ? pairs : null} ${example === null ? null : tellExample(example)} ${few ? null : pairs}
+    <section>
+      <h2>Look for yourself</h2>
+      ${commands([
+        ['do it all again, with the same seeds', results.command],
+        ...(example === null || example.broken.results.run.command === null
+          ? []
+          : [['run the told run alone', example.broken.results.run.command] as const]),
+        ...(example === null
+          ? []
+          : [['judge its files again', `npm run tidemark -- check ${shellWord(example.broken.directory)}`] as const]),
+        ['draw this report again', `npm run tidemark -- report ${shellWord(directory)}`],
+      ])}
+      ${configuration(results.configuration)}
+    </section>`;
   return page(`Tidemark: ${control.build} against ${candidate.build}`, body);
 }
 
-/** The pair to tell: where only the control broke, else any that broke. */
-function exampleOf(results: ComparisonResults): PairResults | null {
-  const broke = (run: PairedRun): boolean => run.violations > 0;
-  return (
-    results.pairs.find((pair) => broke(pair.candidate)) ??
-    results.pairs.find((pair) => broke(pair.control) && (pair.candidate.exposures ?? 0) > 0) ??
-    results.pairs.find((pair) => broke(pair.control)) ??
-    results.pairs[0] ??
-    null
+function ratesTable(...builds: readonly BuildResults[]): Markup {
+  return table(
+    [
+      'build',
+      'runs',
+      'exercised',
+      'broke a promise',
+      'unknown',
+      'rate',
+      '95 % interval',
+      'violations, in so many runs',
+    ],
+    builds.map(
+      (build) =>
+        html`<tr>
+          <th scope="row">${build.build}</th>
+          <td class="number">${build.runs}</td>
+          <td class="number">${build.exercised}</td>
+          <td class="number">${build.anomalous}</td>
+          <td class="number">${build.unknown}</td>
+          <td class="number">
+            ${percent(build.rate)}${build.unknown > 0 ? ` (${percent(build.bounds.allGood)} to ${percent(build.bounds.allBad)}, with the unknown)` : null}
+          </td>
+          <td>
+            ${build.interval.method === 'one-sided-zero' ? `at most ${percent(build.interval.high)} (one-sided)` : `${percent(build.interval.low)} to ${percent(build.interval.high)} (Wilson)`}
+          </td>
+          <td>
+            ${
+              Object.entries(build.kinds)
+                .map(([kind, runs]) => `${kind} ${runs}`)
+                .join(', ') || 'none'
+            }
+          </td>
+        </tr>`,
+    ),
   );
 }
 
-function ratesTable(...builds: readonly BuildResults[]): Markup {
-  return html`<table>
-    <thead>
-      <tr>
-        <th>build</th>
-        <th class="number">runs</th>
-        <th class="number">exercised</th>
-        <th class="number">anomalous</th>
-        <th class="number">unknown</th>
-        <th class="number">rate</th>
-        <th>95 %</th>
-        <th>violations, in runs</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${builds.map(
-        (build) =>
-          html`<tr>
-            <td><b>${build.build}</b></td>
-            <td class="number">${build.runs}</td>
-            <td class="number">${build.exercised}</td>
-            <td class="number">${build.anomalous}</td>
-            <td class="number">${build.unknown}</td>
-            <td class="number">
-              ${percent(build.rate)}${build.unknown > 0 ? ` (${percent(build.bounds.allGood)} to ${percent(build.bounds.allBad)} with the unknown)` : null}
-            </td>
-            <td>
-              ${build.interval.method === 'one-sided-zero' ? `at most ${percent(build.interval.high)} (one-sided)` : `${percent(build.interval.low)} to ${percent(build.interval.high)} (Wilson)`}
-            </td>
-            <td>
-              ${
-                Object.entries(build.kinds)
-                  .map(([kind, runs]) => `${kind} ${runs}`)
-                  .join(', ') || 'none'
-              }
-            </td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+function testsTable(results: ComparisonResults): Markup {
+  return table(
+    ['endpoint', 'test', `only ${results.control.build} broke`, `only ${results.candidate.build} broke`, 'p', 'note'],
+    results.tests.map(
+      (test) =>
+        html`<tr>
+          <th scope="row">${test.endpoint}</th>
+          <td>${test.test === 'mcnemar-exact' ? 'exact McNemar, two-sided' : 'Fisher’s exact, two-sided'}</td>
+          <td class="number">${counted(test.controlOnly, 'pair')}</td>
+          <td class="number">${counted(test.candidateOnly, 'pair')}</td>
+          <td class="number">${pValue(test.adjustedP)}</td>
+          <td>
+            ${test.primary ? 'primary, declared before the first run' : 'corrected by Holm'}${test.smallestP > 0.05 ? `; so few pairs cannot reach significance (at best p = ${pValue(test.smallestP)})` : null}
+          </td>
+        </tr>`,
+    ),
+  );
 }
 
-function testsTable(results: ComparisonResults): Markup {
-  return html`<table>
-    <thead>
-      <tr>
-        <th>endpoint</th>
-        <th>test</th>
-        <th class="number">only ${results.control.build}</th>
-        <th class="number">only ${results.candidate.build}</th>
-        <th class="number">p</th>
-        <th>note</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${results.tests.map(
-        (test) =>
-          html`<tr>
-            <td>${test.endpoint}</td>
-            <td>exact McNemar, two-sided</td>
-            <td class="number">${test.controlOnly}</td>
-            <td class="number">${test.candidateOnly}</td>
-            <td class="number">${pValue(test.adjustedP)}</td>
-            <td>
-              ${test.primary ? 'primary' : 'corrected by Holm'}${test.smallestP > 0.05 ? '; not significant at this n, whatever the outcome' : null}
-            </td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+function howToRead(results: ComparisonResults): Markup {
+  const idle = results.candidate.runs - results.candidate.exercised;
+  return html`<p class="note">
+    Both builds met the same plan: one seed draws the same load and the same faults for both. Faults name roles; whom a
+    role means is decided when the fault fires, so once the builds part, the nodes hit may differ. A run is exercised
+    when it met an exposure: a member of the ISR became follower while it held, at or above its own high watermark, a
+    record acknowledged in an earlier
+    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${results.candidate.build} met none, and stay in all figures.` : ''}
+  </p>`;
 }
 
 function pairsTable(results: ComparisonResults): Markup {
   const side = (run: PairedRun): Markup =>
     html`<td>
       ${badge(run.valid)}
-      ${run.completed ? html`<a href="${run.directory}/report.html">${run.violations} violations</a>` : run.error}
-      <span class="ref">${run.exposures === null ? 'exposures unknown' : `${run.exposures} exposures`}</span>
+      ${run.completed ? html`<a href="${linkTo(run.directory)}">${counted(run.violations, 'violation')}</a>` : html`<span class="note">${shortened(run.error ?? 'no verdict', 160)}</span>`}
+      <span class="ref">${run.exposures === null ? 'exposures unknown' : counted(run.exposures, 'exposure')}</span>
     </td>`;
-  return html`<table>
-    <thead>
-      <tr>
-        <th class="number">seed</th>
-        <th>${results.control.build}</th>
-        <th>${results.candidate.build}</th>
-        <th>ran first</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${results.pairs.map(
-        (pair) =>
-          html`<tr>
-            <td class="number">${pair.seed}</td>
-            ${side(pair.control)}${side(pair.candidate)}
-            <td>${pair.order[0] === 'control' ? results.control.build : results.candidate.build}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  return html`${table(
+    ['seed', results.control.build, results.candidate.build, 'ran first'],
+    results.pairs.slice(0, PAIRS_MAX).map(
+      (pair) =>
+        html`<tr>
+          <th scope="row" class="number">${pair.seed}</th>
+          ${side(pair.control)}${side(pair.candidate)}
+          <td>${pair.order[0] === 'control' ? results.control.build : results.candidate.build}</td>
+        </tr>`,
+    ),
+  )}
+  ${results.pairs.length > PAIRS_MAX ? html`<p class="note">${results.pairs.length - PAIRS_MAX} more pairs stand in <code>results.json</code>.</p>` : null}`;
 }
 
-/** One pair in pictures: the build that broke first, then what the other did with the same plan and partition. */
-function tellExample({ pair, control, candidate }: Example, results: ComparisonResults): Markup | null {
-  const candidateBroke = pair.candidate.violations > 0;
-  const [broken, other] = candidateBroke ? [candidate, control] : [control, candidate];
-  const [brokenName, otherName] = candidateBroke
-    ? [results.candidate.build, results.control.build]
-    : [results.control.build, results.candidate.build];
-  if (broken === null) return null;
-  const story = storyOf(broken.results);
-  if (story === null) return null;
-  return html`<h2>Seed ${pair.seed}: what ${brokenName} did</h2>
-    ${faultsTable(broken.results.faults)} ${legend()} ${partitionStory(broken, story.key, story.focus)}
-    <h3>The anomalies of this run</h3>
-    ${anomalyCards(broken)}
-    ${
-      other === null
-        ? null
-        : html`<h2>The same plan under ${otherName}</h2>
-            ${otherStory(other, story.key)}`
-    }`;
+/** A link into the comparison's own folder, and nowhere else whatever the results say. */
+function linkTo(directory: string): string {
+  const parts = directory.split('/').filter((part) => part !== '' && part !== '.' && part !== '..');
+  return `./${parts.map(encodeURIComponent).join('/')}/report.html`;
 }
 
-function otherStory(files: RunFiles, key: string): Markup {
-  const exposure = files.results.exposures?.find((each) => each.key === key) ?? files.results.exposures?.[0];
-  const shown = exposure?.key ?? key;
-  const focus = exposure === undefined ? [] : [...exposure.acknowledged];
-  return html`<p>
+/** One pair in pictures: the build that broke, and beside it what the other did with the same plan and partition. */
+function tellExample({ pair, broken, other }: Example): Markup | null {
+  const [key] = broken.keys;
+  if (key === undefined) return null;
+  const view = viewPartition(broken, key);
+  const otherView = other === null ? null : viewPartition(other, otherKey(other, key));
+  const builds = [broken.results.run.build, other?.results.run.build ?? ''];
+  return html`<section class="example">
+    <h2>Seed ${pair.seed}, <code>${shortened(key, 60)}</code>: what each build did under the same plan</h2>
+    <div class="sides">
+      <div class="side">
+        <h3><span class="side-name">${builds[0]}</span> ${badge(broken.results.valid)}</h3>
+        ${drawFilm(view)}
+      </div>
       ${
-        exposure === undefined
-          ? 'It met no exposure under this plan.'
-          : `Broker ${exposure.node} became follower in epoch ${exposure.leaderEpoch} while it held acknowledged records up to offset ${exposure.acknowledged[1]} above its high watermark ${exposure.highWatermark}.`
+        otherView === null
+          ? html`<p class="note">The folder of the other run is gone, so it cannot be shown.</p>`
+          : html`<div class="side">
+              <h3><span class="side-name">${builds[1]}</span> ${badge(otherView.files.results.valid)}</h3>
+              <p class="lead">${whatTheOtherDid(otherView, key)}</p>
+              ${drawFilm(otherView)}
+            </div>`
       }
-    </p>
-    ${faultsTable(files.results.faults)} ${partitionStory(files, shown, focus)}`;
+    </div>
+    ${
+      view.story.anomalies.length === 0
+        ? null
+        : html`<h3>Why, under <span class="side-name">${builds[0]}</span></h3>
+            <div class="cards">${cards(view.story.anomalies, broken, 4)}</div>`
+    }
+    <h3>On the clock: <span class="side-name">${builds[0]}</span></h3>
+    ${drawTimelines(view)}
+    <details>
+      <summary>What was broken on purpose, ${builds[0]}</summary>
+      ${faultsTable(broken.results.faults, broken.history.faults)}
+    </details>
+    ${
+      otherView === null
+        ? null
+        : html`<h3>On the clock: <span class="side-name">${builds[1]}</span></h3>
+            ${drawTimelines(otherView)}
+            <details>
+              <summary>What was broken on purpose, ${builds[1]}</summary>
+              ${faultsTable(otherView.files.results.faults, otherView.files.history.faults)}
+            </details>`
+    }
+  </section>`;
 }
 
-function configurationTable(results: ComparisonResults): Markup {
-  return html`<details>
-    <summary>Configuration</summary>
-    <table>
-      <tbody>
-        ${Object.entries(results.configuration).map(
-          ([name, value]) =>
-            html`<tr>
-              <td><code>${name}</code></td>
-              <td>${Array.isArray(value) ? value.join(', ') : String(value)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </details>`;
+/** The same partition if it was exposed there too, else the first that was. */
+function otherKey(files: RunFiles, key: string): string {
+  const exposed = files.results.exposures ?? [];
+  return exposed.some((exposure) => exposure.key === key)
+    ? key
+    : (files.keys.find((each) => each !== key && exposed.some((exposure) => exposure.key === each)) ?? key);
 }
 
-function percent(rate: number): string {
-  return `${(100 * rate).toFixed(rate > 0 && rate < 0.1 ? 1 : 0)} %`;
-}
-
-function pValue(p: number): string {
-  return p < 0.001 ? p.toExponential(1) : p.toFixed(3);
+/** What became of the dangerous moment under the other build, in words. */
+function whatTheOtherDid(view: PartitionView, key: string): string {
+  const { story, files } = view;
+  const { build } = files.results.run;
+  if (story.anomalies.length > 0)
+    return `${build} broke a promise here, too: ${story.anomalies.map(({ summary }) => summary).join('; ')}.`;
+  const where = story.key === key ? '' : ` It was not exposed in ${key}; here is ${story.key}, where it was.`;
+  if (story.exposures.length === 0)
+    return `${build} met no dangerous moment in this partition under this plan, so there was nothing to lose.`;
+  const told = story.exposures.slice(0, 3).map((exposure) => {
+    const decision = files.trace.find(
+      (event) =>
+        event.event === 'truncation' &&
+        event.partition === story.key &&
+        event.node === exposure.node &&
+        event.leaderEpoch === exposure.leaderEpoch,
+    );
+    const risk =
+      exposure.acknowledged[0] === exposure.acknowledged[1]
+        ? `offset ${exposure.acknowledged[0]}`
+        : `offsets ${span(...exposure.acknowledged)}`;
+    const moment = `broker ${exposure.node} became follower in epoch ${exposure.leaderEpoch} with its high watermark at ${exposure.highWatermark} and its log end at ${exposure.endOffset}, ${risk} acknowledged`;
+    if (decision?.event !== 'truncation') return `${moment}; it dropped nothing in that epoch`;
+    const kept = decision.to > exposure.acknowledged[1];
+    return `${moment}; by the rule ${decision.rule} its log had to end at ${decision.to}, so ${kept ? 'nothing acknowledged was dropped' : 'acknowledged records were dropped, and had to be fetched again'}`;
+  });
+  const often = story.exposures.length === 1 ? 'once' : counted(story.exposures.length, 'time');
+  return `The same danger arose ${often}: ${listInWords(told)}.${where}`;
 }

@@ -31,7 +31,7 @@ function render(value: Content): string {
   if (value instanceof Markup) return value.text;
   if (Array.isArray(value)) return (value as readonly Content[]).map(render).join('');
   if (value === null || value === undefined || typeof value === 'boolean') return '';
-  return String(value).replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character);
+  return `${value as string | number}`.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character);
 }
 
 const escapes: Readonly<Record<string, string>> = {

@@ -1,144 +1,284 @@
 /**
- * Draws a film of replica lanes: offsets across, one lane per replica, one picture below the other.
+ * Draws the stills of a film: offsets across, one lane per replica.
  *
- * A cell's colour is the leader epoch of its record, from a palette that colour-blind readers can tell apart; its
- * pattern never carries meaning alone, the epoch is written in it. LEO and HW are carets below and above the lane, a
- * truncation is an arrow from the old end to the new one that names its rule, a lost record is crossed out, a
- * record that differs between replicas has a heavy outline.
+ * A cell is a record: its value, the epoch of the leader that wrote it (as colour and as number), a filled dot once it
+ * was acknowledged. A bar under the cells, the tide, reaches as far as the replica takes records for committed: its end
+ * is the high watermark. A truncation is an arrow from the old end to the new one that names its rule. A lost record is
+ * crossed out; a record that another replica has otherwise has a heavy outline; what a replica once held at an offset and
+ * no longer does stays as a ghost above it.
+ *
+ * Invariant: no two labels overlap. The log end, which is never left of the high watermark, is named to its right; the
+ * high watermark to its left, or one row deeper where there is no room. The arrow and its rule have rows of their own.
  */
+import type { Act, Cut, Film, Lane, LaneCell, Still } from './picture.ts';
 import { html, type Content, type Markup } from './html.ts';
-import type { Cut, Film, Lane, Picture } from './lanes.ts';
+import type { Column } from './offset-axis.ts';
+import { epochColour, textWidth } from './palette.ts';
+import { seconds, shortened } from './words.ts';
 
-const CELL = 30;
-const LANE = 58;
-const LEFT = 128;
-const HEAD = 40;
+const CELL = 37;
+const LEFT = 108;
+const RIGHT = 84;
+const HEADER = 20;
+const GHOST = 13;
+const BOX = 30;
+const TIDE = 5;
+const LABEL_ROW = 13;
+const CUT = 30;
+const GAP = 6;
+const FONT = 11;
 
-/** All pictures of a film, as figures. */
-export function drawFilm(film: Film): Markup {
-  return html`<div class="film">
-    ${film.pictures.map((picture) => drawPicture(film, picture))}
-    ${film.omitted > 0 ? html`<p class="note">${film.omitted} more truncations are not shown.</p>` : null}
-  </div>`;
+/** One act: its heading, and its stills side by side where there is room. */
+export function drawAct(film: Film, act: Act): Markup {
+  return html`<section class="act">
+    <h4>
+      <span class="mark" aria-hidden="true">${act.number}</span> <span class="at">${seconds(act.time)}</span>
+      ${act.title}
+    </h4>
+    ${act.detail === '' ? null : html`<p class="detail">${act.detail}</p>`}
+    <div class="stills">
+      ${act.stills.map(
+        (still) =>
+          html`<figure>
+            ${act.stills.length > 1 ? html`<figcaption>${still.when === 'before' ? 'just before' : 'just after'}</figcaption>` : null}
+            ${drawStill(film, act, still)}
+          </figure>`,
+      )}
+    </div>
+  </section>`;
 }
 
-/** Okabe and Ito's palette, in an order in which neighbours differ most; it repeats after eight epochs. */
-const palette = ['#56b4e9', '#e69f00', '#009e73', '#cc79a7', '#f0e442', '#d55e00', '#0072b2', '#999999'] as const;
-
-export function epochColour(epoch: number): string {
-  return palette[((epoch % palette.length) + palette.length) % palette.length] ?? '#999999';
+function drawStill(film: Film, act: Act, still: Still): Markup {
+  const width = LEFT + film.axis.width * CELL + RIGHT;
+  let top = HEADER;
+  const lanes: Markup[] = [];
+  for (const lane of still.lanes) {
+    const cut = still.cut !== null && still.cut.node === lane.node ? still.cut : null;
+    if (cut !== null) {
+      lanes.push(drawCut(film, cut, top, width));
+      top += CUT;
+    }
+    lanes.push(drawLane(film, lane, top + GHOST, width));
+    top += GHOST + BOX + TIDE + LABEL_ROW + (sinks(film, lane) ? LABEL_ROW : 0) + GAP;
+  }
+  return html`<svg
+    viewBox="0 0 ${round(width)} ${top}"
+    width="${round(width)}"
+    height="${top}"
+    role="img"
+    aria-label="${describe(film, act, still)}"
+  >
+    ${drawHeader(film)}${lanes}
+  </svg>`;
 }
 
-function drawPicture(film: Film, picture: Picture): Markup {
-  const [first, end] = film.window;
-  const width = LEFT + (end - first) * CELL + 20;
-  const height = HEAD + picture.lanes.length * LANE + 4;
-  const offsets = Array.from({ length: end - first }, (_, index) => first + index);
-  return html`<figure>
-    <figcaption>
-      <b>${seconds(picture.time)}</b>
-      ${picture.title}${picture.cut === null ? null : html` <span class="rule">${sayCut(picture.cut)}</span>`}
-    </figcaption>
-    <svg
-      viewBox="0 0 ${width} ${height}"
-      width="${width}"
-      height="${height}"
-      role="img"
-      aria-label="${describe(film, picture)}"
-    >
-      <text x="${LEFT - 8}" y="16" class="axis" text-anchor="end">offset</text>
-      ${offsets.map((offset) => html`<text x="${x(first, offset) + CELL / 2}" y="16" class="axis" text-anchor="middle">${offset}</text>`)}
-      ${picture.lanes.map((lane, index) => drawLane(film, lane, HEAD + index * LANE, picture.cut))}
-    </svg>
-  </figure>`;
+function drawHeader(film: Film): Content {
+  return [
+    html`<text x="${LEFT - 10}" y="13" class="axis" text-anchor="end">offset</text>`,
+    ...film.axis.columns.map((column) => {
+      const middle = LEFT + (column.x + column.width / 2) * CELL;
+      return html`<text x="${round(middle)}" y="13" class="axis" text-anchor="middle"
+        >${column.kind === 'offset' ? shortened(String(column.offset), 6) : '⋯'}</text
+      >`;
+    }),
+  ];
 }
 
-function drawLane(film: Film, lane: Lane, top: number, cut: Cut | null): Markup {
-  const [first, end] = film.window;
-  const middle = top + 13;
+function drawLane(film: Film, lane: Lane, top: number, width: number): Markup {
+  const { columns } = film.axis;
   return html`<g class="lane ${lane.role}">
-    <text x="4" y="${middle}" class="node">broker ${lane.node}</text>
-    <text x="4" y="${middle + 14}" class="role"
-      >${lane.role}${lane.leaderEpoch >= 0 ? `, epoch ${lane.leaderEpoch}` : ''}</text
-    >
-    <line x1="${LEFT}" x2="${x(first, end)}" y1="${top + 24}" y2="${top + 24}" class="ground" />
-    ${lane.cells.map((cell) => drawCell(film, cell.offset, cell.epoch, cell.hash, top))}
-    ${caret(film, lane.hw, top - 2, 'HW', 'down')} ${caret(film, lane.leo, top + 26, 'LEO', 'up')}
-    ${cut !== null && cut.node === lane.node ? drawCut(film, cut, top) : null}
+    ${drawLaneHead(lane, top)}
+    <rect x="${LEFT}" y="${top}" width="${round(film.axis.width * CELL)}" height="${BOX}" class="bed" />
+    ${columns.map((column, index) => [
+      column.kind === 'gap' ? drawGap(lane, column, top) : null,
+      drawGhost(lane.ghosts[index] ?? null, lane.cells[index] ?? null, column, top),
+      drawCell(lane.cells[index] ?? null, column, top),
+    ])}
+    ${drawTide(film, lane, top + BOX, width)}
   </g>`;
 }
 
-function drawCell(film: Film, offset: number, epoch: number, hash: string, top: number): Markup {
-  const left = x(film.window[0], offset);
-  const acknowledged = film.acknowledged.has(offset);
-  const lost = film.lost.has(offset);
-  const marks: Content[] = [];
-  if (film.diverged.has(offset))
-    marks.push(html`<rect x="${left + 1}" y="${top + 1}" width="${CELL - 3}" height="22" class="diverged" />`);
-  if (lost) {
-    marks.push(
-      html`<path
-        d="M${left + 4} ${top + 4}L${left + CELL - 5} ${top + 20}M${left + CELL - 5} ${top + 4}L${left + 4} ${top + 20}"
-        class="lost"
-      />`,
-    );
-  }
-  return html`<g
-    ><title>
-      offset ${offset}, epoch ${epoch}, batch
-      ${hash}${acknowledged ? ', acknowledged' : ''}${lost ? ', lost in the end' : ''}</title
-    ><rect x="${left}" y="${top}" width="${CELL - 1}" height="24" fill="${epochColour(epoch)}" class="cell" /><text
-      x="${left + 9}"
-      y="${top + 16}"
-      class="epoch"
-      >${epoch}</text
-    >${acknowledged ? html`<circle cx="${left + CELL - 8}" cy="${top + 7}" r="2.5" class="acknowledged" />` : null}${marks}</g
+function drawLaneHead(lane: Lane, top: number): Markup {
+  const leads = lane.role === 'leader';
+  const role =
+    lane.role === 'down' || lane.role === 'paused' || lane.role === 'stopped'
+      ? lane.role
+      : `${lane.role}${lane.leaderEpoch >= 0 ? ` e${lane.leaderEpoch}` : ''}`;
+  return html`<text x="14" y="${top + 9}" class="node">broker ${lane.node}</text
+    ><text x="14" y="${top + 24}" class="role">${role}</text
+    ><text x="14" y="${top + 38}" class="role">${lane.inIsr ? 'in the ISR' : 'not in the ISR'}</text
+    >${leads ? html`<rect x="2" y="${top - 2}" width="5" height="${BOX + 12}" rx="2" fill="${epochColour(lane.leaderEpoch)}" class="leads" />` : null}`;
+}
+
+/** Records that are held but not shown. */
+function drawGap(lane: Lane, column: Column & { readonly kind: 'gap' }, top: number): Markup | null {
+  if (lane.leo <= column.from) return null;
+  const x = LEFT + column.x * CELL;
+  return html`<rect
+    x="${round(x + 2)}"
+    y="${top + 10}"
+    width="${round(column.width * CELL - 5)}"
+    height="10"
+    rx="3"
+    class="held"
+    ><title>offsets ${column.from} to ${Math.min(column.to, lane.leo) - 1}, not shown</title></rect
   >`;
 }
 
-/** A caret at an end offset, or an arrow at the edge when it lies outside of the window. */
-function caret(film: Film, offset: number, y: number, name: string, direction: 'up' | 'down'): Markup {
-  const [first, end] = film.window;
-  const at = x(first, Math.min(Math.max(offset, first), end));
-  const path = direction === 'down' ? `M${at} ${y + 2}l-4 -7h8z` : `M${at} ${y}l-4 7h8z`;
-  const outside = offset < first ? '← ' : offset > end ? '→ ' : '';
-  return html`<path d="${path}" class="caret ${name.toLowerCase()}" /><text
-      x="${at + 6}"
-      y="${direction === 'down' ? y + 1 : y + 8}"
-      class="caret-name"
-      >${outside}${name} ${offset}</text
+function drawCell(cell: LaneCell | null, column: Column, top: number): Markup | null {
+  if (cell === null) return null;
+  const x = LEFT + column.x * CELL;
+  return html`<g
+    ><title>${sayCell(cell)}</title
+    ><rect
+      x="${round(x + 1)}"
+      y="${top}"
+      width="${CELL - 2}"
+      height="${BOX}"
+      rx="3"
+      fill="${epochColour(cell.epoch)}"
+      class="cell${cell.diverged ? ' diverged' : ''}" />${
+      cell.lost
+        ? html`<path
+            d="M${round(x + 3)} ${top + 2}L${round(x + CELL - 3)} ${top + BOX - 2}M${round(x + CELL - 3)} ${top + 2}L${round(x + 3)} ${top + BOX - 2}"
+            class="lost"
+          />`
+        : null
+    }<text x="${round(x + CELL / 2)}" y="${top + 13}" class="value" text-anchor="middle"
+      >${cell.value === null ? '·' : shortened(cell.value, 5)}</text
+    ><text x="${round(x + 6)}" y="${top + 25}" class="epoch">e${cell.epoch}</text
+    ><circle
+      cx="${round(x + CELL - 8)}"
+      cy="${top + 22}"
+      r="3"
+      class="${cell.acknowledged ? 'acknowledged' : 'pending'}"
+  /></g>`;
+}
+
+/** What was there: a dashed box where nothing is now, a tab above what took its place. */
+function drawGhost(ghost: LaneCell | null, now: LaneCell | null, column: Column, top: number): Markup | null {
+  if (ghost === null) return null;
+  const x = LEFT + column.x * CELL;
+  const middle = round(x + CELL / 2);
+  const value = ghost.value === null ? `e${ghost.epoch}` : shortened(ghost.value, 5);
+  if (now === null) {
+    return html`<g class="ghost"
+      ><title>once here: ${sayCell(ghost)}</title
+      ><rect x="${round(x + 1.5)}" y="${top + 0.5}" width="${CELL - 3}" height="${BOX - 1}" rx="3" /><text
+        x="${middle}"
+        y="${top + 13}"
+        text-anchor="middle"
+        >${value}</text
+      ><text x="${middle}" y="${top + 25}" text-anchor="middle" class="small">gone</text></g
     >`;
+  }
+  return html`<g class="ghost"
+    ><title>once here: ${sayCell(ghost)}</title
+    ><path d="M${round(x + 4)} ${top}v-9q0 -3 3 -3h${CELL - 14}q3 0 3 3v9" /><text
+      x="${middle}"
+      y="${top - 2.5}"
+      text-anchor="middle"
+      class="small"
+      >${value}</text
+    ></g
+  >`;
 }
 
-function drawCut(film: Film, cut: Cut, top: number): Markup | null {
-  const [first, end] = film.window;
-  const to = x(first, Math.min(Math.max(cut.to, first), end));
-  if (cut.to >= cut.from) return html`<path d="M${to} ${top - 6}V${top + 30}" class="kept" />`;
-  const from = x(first, Math.min(Math.max(cut.from, first), end));
-  return html`<path d="M${from} ${top + 12}H${to + 5}" class="cut" /><path
-      d="M${to} ${top + 12}l9 -5v10z"
-      class="cut-head"
-    />`;
+/** The bar of what counts as committed, and the two ends with their names. */
+function drawTide(film: Film, lane: Lane, top: number, width: number): Content {
+  const hw = LEFT + film.axis.edge(lane.hw) * CELL;
+  const leo = LEFT + film.axis.edge(lane.leo) * CELL;
+  const bar =
+    lane.hw > 0 && hw > LEFT
+      ? html`<rect x="${LEFT}" y="${top + 1}" width="${round(hw - LEFT)}" height="${TIDE - 1}" class="tide" />`
+      : null;
+  const y = top + TIDE;
+  if (lane.hw === lane.leo) {
+    const text = `HW = LEO ${sayEnd(film, lane.leo)}`;
+    const anchor = leo + 8 + textWidth(text, FONT) <= width ? 'start' : 'end';
+    return [bar, caret('hw', leo, y, text, anchor, TIDE)];
+  }
+  const sunk = sinks(film, lane);
+  return [
+    bar,
+    caret(
+      'hw',
+      hw,
+      sunk ? y + LABEL_ROW : y,
+      `HW ${sayEnd(film, lane.hw)}`,
+      sunk ? 'start' : 'end',
+      sunk ? LABEL_ROW + TIDE : TIDE,
+    ),
+    caret('leo', leo, y, `LEO ${sayEnd(film, lane.leo)}`, 'start', BOX + TIDE),
+  ];
 }
 
-/** One truncation in words. */
-export function sayCut(cut: Cut): string {
-  const what = cut.to < cut.from ? `drops offsets ${cut.to} to ${cut.from - 1}` : 'keeps everything';
-  return `${what} by the rule ${cut.rule}${cut.because === '' ? '' : `: ${cut.because}`}`;
+/** The name of the high watermark goes one row deeper when there is no room to its left. */
+function sinks(film: Film, lane: Lane): boolean {
+  const room = film.axis.edge(lane.hw) * CELL - 8;
+  return lane.hw !== lane.leo && textWidth(`HW ${sayEnd(film, lane.hw)}`, FONT) > room;
 }
 
-function describe(film: Film, picture: Picture): string {
-  const lanes = picture.lanes.map(
-    (lane) => `broker ${lane.node} (${lane.role}): log end ${lane.leo}, high watermark ${lane.hw}`,
+/** An end offset; an arrow when it lies beyond what is shown. */
+function sayEnd(film: Film, offset: number): string {
+  return `${shortened(String(offset), 7)}${offset > film.axis.end ? ' →' : ''}`;
+}
+
+function caret(kind: 'hw' | 'leo', x: number, y: number, text: string, anchor: 'start' | 'end', stem: number): Markup {
+  return html`<g class="caret ${kind}"
+    ><path d="M${round(x)} ${y + 2 - stem}V${y + 3}" class="stem" /><path d="M${round(x)} ${y + 2}l-4 7h8z" /><text
+      x="${round(anchor === 'start' ? x + 7 : x - 7)}"
+      y="${y + 10}"
+      text-anchor="${anchor}"
+      >${text}</text
+    ></g
+  >`;
+}
+
+/** The arrow of a truncation, or the line where a log was kept, with the rule above it. */
+function drawCut(film: Film, cut: Cut, top: number, width: number): Markup {
+  const to = LEFT + film.axis.edge(cut.to) * CELL;
+  const from = LEFT + film.axis.edge(cut.from) * CELL;
+  const cuts = cut.to < cut.from;
+  const label = cuts
+    ? `rule ${shortened(cut.rule, 32)}: cut to ${cut.to}`
+    : `rule ${shortened(cut.rule, 32)}: keep all`;
+  const labelWidth = textWidth(label, 11.5);
+  const x = Math.max(LEFT, Math.min(to, width - labelWidth - 4));
+  const y = top + 24;
+  return html`<g class="${cuts ? 'cut' : 'keep'}"
+    ><text x="${round(x)}" y="${top + 12}">${label}</text>${
+      cuts
+        ? html`<path d="M${round(Math.max(from, to + 14))} ${y}H${round(to + 9)}" class="shaft" /><path
+              d="M${round(to)} ${y}l10 -5.5v11z"
+              class="head"
+            /><path d="M${round(to)} ${y}V${top + CUT + GHOST + BOX}" class="edge" />`
+        : html`<path d="M${round(to)} ${y - 6}V${top + CUT + GHOST + BOX}" class="edge" /><path
+              d="M${round(to - 10)} ${y - 1}l4 5l7 -9"
+              class="shaft"
+            />`
+    }</g
+  >`;
+}
+
+function sayCell(cell: LaneCell): string {
+  return [
+    `${cell.value === null ? 'a record' : `record ${cell.value}`} at offset ${cell.offset}, epoch ${cell.epoch}`,
+    cell.acknowledged ? 'acknowledged' : 'not acknowledged yet',
+    ...(cell.lost ? ['lost in the end'] : []),
+    ...(cell.diverged ? ['another replica holds another record here in the end'] : []),
+  ].join(', ');
+}
+
+function describe(film: Film, act: Act, still: Still): string {
+  const lanes = still.lanes.map(
+    (lane) => `broker ${lane.node}, ${lane.role}: log end ${lane.leo}, high watermark ${lane.hw}`,
   );
-  return `Replicas of ${film.key} at ${seconds(picture.time)}. ${lanes.join('. ')}.`;
+  const when = still.when === 'then' ? '' : `, just ${still.when}`;
+  return `Replicas of ${film.key} at ${seconds(act.time)}${when}: ${act.title}. ${lanes.join('; ')}.`;
 }
 
-function x(first: number, offset: number): number {
-  return LEFT + (offset - first) * CELL;
-}
-
-/** A moment of the run's clock, in seconds. */
-export function seconds(timeNs: number): string {
-  return `${(timeNs / 1e9).toFixed(3)} s`;
+/** Half pixels are enough, and keep the file small. */
+function round(x: number): number {
+  return Math.round(x * 2) / 2;
 }

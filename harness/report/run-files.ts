@@ -1,51 +1,144 @@
 /**
- * What a report reads of one run: its results, its history and its trace, from the run's folder.
+ * What a report reads of one run, from the files in its folder.
  *
- * A report must come about for damaged runs too: a line that cannot be read is left out, a file that is not there is
- * empty. What that means for the verdict is the checker's business and stands in the results.
+ * A trace of a long run is large, and a report tells of a few partitions only. So lines are looked at as text first, and
+ * parsed only if they concern one of those. Everything is bounded: beyond the limits the rest is left out, and a note
+ * says so. A report must come about for damaged runs too: files that are missing, and lines that cannot be read, make
+ * it poorer, never impossible. Only `results.json` must be there and sound.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Operation } from '../../checker/history.ts';
 import type { RunResults } from '../../checker/results.ts';
-import type { TraceLine } from '../../nemesis/ports.ts';
+import { readLines } from '../check/read-lines.ts';
+import { errorCode } from '../errors.ts';
+import { HistoryCollector, type HistoryPart } from './history-events.ts';
+import { readRunResults } from './read-results.ts';
+import { storyKeys } from './story.ts';
+import { inClockOrder, traceEvent, type TraceEvent } from './trace-events.ts';
 
 export interface RunFiles {
+  /** As it was named by whoever asked for the report. */
+  readonly directory: string;
   readonly results: RunResults;
-  readonly operations: readonly Operation[];
-  /** In the order of the run's clock; lines of one node stay in their own order. */
-  readonly trace: readonly TraceLine[];
+  /** The partitions that are told of, the most important first. */
+  readonly keys: readonly string[];
+  /** In the order of the run's clock: events of those partitions, starts and stops, fences. */
+  readonly trace: readonly TraceEvent[];
+  readonly history: HistoryPart;
+  /** What could not be read, or was left out. */
+  readonly notes: readonly string[];
 }
 
-/** Reads a run's folder; `results.json` must be there. */
-export function readRunFiles(directory: string): RunFiles {
-  const results = JSON.parse(readFileSync(join(directory, 'results.json'), 'utf8')) as RunResults;
-  const trace = readLines<TraceLine>(join(directory, 'trace.jsonl'));
-  return { results, operations: readLines<Operation>(join(directory, 'history.jsonl')), trace: inClockOrder(trace) };
+/** So many lines of a trace are kept, and so many of a history are parsed. */
+const EVENTS_MAX = 600_000;
+const OPERATIONS_MAX = 600_000;
+
+/** Reads a run's folder. `first` is a partition to tell of before any other. */
+export function readRunFiles(directory: string, first: string | null = null): RunFiles {
+  const results = readRunResults(join(directory, 'results.json'));
+  const notes: string[] = [];
+  const tracePath = join(directory, 'trace.jsonl');
+  const found = storyKeys(results);
+  const keys = [
+    ...new Set([...(first === null ? [] : [first]), ...(found.length > 0 ? found : busiestKeys(tracePath))]),
+  ];
+  const trace = readTrace(tracePath, keys, notes);
+  const history = readHistory(join(directory, 'history.jsonl'), keys, notes);
+  return { directory, results, keys, trace, history, notes };
 }
 
-/** Sorted by time, without ever swapping two lines of one node. */
-function inClockOrder(lines: readonly TraceLine[]): TraceLine[] {
-  const latest = new Map<TraceLine['node'], number>();
-  const keyed = lines.map((line, index) => {
-    const time = Math.max(line.time, latest.get(line.node) ?? 0);
-    latest.set(line.node, time);
-    return { line, time, index };
+function readTrace(path: string, keys: readonly string[], notes: string[]): TraceEvent[] {
+  const wanted = keys.map((key) => `"partition":${JSON.stringify(key)}`);
+  const concerns = (line: string): boolean => {
+    if (line.includes('"event":"fetch"') || line.includes('"event":"fenced"')) return false;
+    return !line.includes('"partition":"') || wanted.some((text) => line.includes(text));
+  };
+  const events: TraceEvent[] = [];
+  eachParsed(path, concerns, notes, (line) => {
+    const event = traceEvent(line);
+    if (event !== null && (event.partition === null || keys.includes(event.partition))) events.push(event);
+    if (events.length < EVENTS_MAX) return true;
+    notes.push(
+      `trace.jsonl holds more than ${EVENTS_MAX} lines of these partitions: the pictures end at the last that was read`,
+    );
+    return false;
   });
-  keyed.sort((a, b) => a.time - b.time || a.index - b.index);
-  return keyed.map(({ line }) => line);
+  return inClockOrder(events);
 }
 
-function readLines<T>(path: string): T[] {
-  if (!existsSync(path)) return [];
-  const parsed: T[] = [];
-  for (const line of readFileSync(path, 'utf8').split('\n')) {
-    if (line === '') continue;
-    try {
-      parsed.push(JSON.parse(line) as T);
-    } catch {
-      // The checker names lines that cannot be read.
-    }
+function readHistory(path: string, keys: readonly string[], notes: string[]): HistoryPart {
+  const collector = new HistoryCollector(keys);
+  const wanted = keys.map((key) => JSON.stringify(key));
+  let parsed = 0;
+  let last = '';
+  const concerns = (line: string): boolean => {
+    if (line !== '') last = line;
+    return (
+      parsed === 0 ||
+      line.includes('"nemesis"') ||
+      line.includes('"final"') ||
+      wanted.some((text) => line.includes(text))
+    );
+  };
+  const take = (line: unknown): boolean => {
+    collector.add(line);
+    parsed += 1;
+    if (parsed < OPERATIONS_MAX) return true;
+    notes.push(`history.jsonl holds more than ${OPERATIONS_MAX} operations on these partitions: the rest is left out`);
+    return false;
+  };
+  eachParsed(path, concerns, notes, take);
+  // The end of the run is the time of its last line, whatever that is about.
+  const time = /"time":(\d+)/.exec(last)?.[1];
+  if (time !== undefined) collector.lastedTo(Number(time));
+  return collector.part();
+}
+
+/** The partition with most truncations, else with most elections: for runs in which nothing went wrong. */
+function busiestKeys(tracePath: string): string[] {
+  const weights = new Map<string, number>();
+  const rare = (line: string): boolean => line.includes('"event":"truncation"') || line.includes('"event":"election"');
+  eachParsed(tracePath, rare, [], (line) => {
+    const event = traceEvent(line);
+    if (event === null || event.partition === null) return true;
+    const weight = event.event === 'truncation' && event.to < event.from ? 1_000 : 1;
+    weights.set(event.partition, (weights.get(event.partition) ?? 0) + weight);
+    return true;
+  });
+  const [best] = [...weights].sort(([a, x], [b, y]) => y - x || a.localeCompare(b));
+  return best === undefined ? [] : [best[0]];
+}
+
+/** Parses the lines of a file that `concerns` names, until `take` has enough. Never throws. */
+function eachParsed(
+  path: string,
+  concerns: (line: string) => boolean,
+  notes: string[],
+  take: (line: unknown) => boolean,
+): void {
+  if (!existsSync(path)) {
+    notes.push(`there is no ${nameOf(path)}`);
+    return;
   }
-  return parsed;
+  let unreadable = 0;
+  try {
+    for (const line of readLines(path)) {
+      if (!concerns(line) || line === '') continue;
+      let parsed: unknown;
+      try {
+        parsed = JSON.parse(line);
+      } catch {
+        unreadable += 1;
+        continue;
+      }
+      if (!take(parsed)) break;
+    }
+  } catch (error) {
+    notes.push(`${nameOf(path)} cannot be read to its end: ${errorCode(error) ?? String(error)}`);
+  }
+  if (unreadable > 0) notes.push(`${nameOf(path)}: lines that are not JSON, left out: ${unreadable}`);
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -1,213 +1,219 @@
 /**
- * The timeline: faults, elections, roles and acknowledgements of one partition on one time axis.
+ * The timeline of one partition, as data: phases of the run, faults, who led and who followed, elections, truncations and
+ * acknowledgements, between two moments.
  *
- * One row per fault kind that fired, one row per broker (who led, in which epoch; who was down), one row of
- * acknowledgements. It is drawn on the server, so that it can be read without scripts, and holds at most as many marks as
- * the eye can tell apart: acknowledgements are counted per column.
+ * Faults are packed into as few rows as keep their labels apart. Everything is bounded by what an eye can tell apart:
+ * acknowledgements are counted per column, neighbouring spans too short to be seen are merged.
  */
-import type { FaultSummary } from '../../checker/results.ts';
-import type { TraceLine } from '../../nemesis/ports.ts';
-import { html, type Content, type Markup } from './html.ts';
-import { epochColour, seconds } from './lanes-svg.ts';
+import type { FaultSeen, HistoryPart } from './history-events.ts';
+import type { Outage } from './outages.ts';
+import type { EventOf, TraceEvent } from './trace-events.ts';
 
-const WIDTH = 980;
-const LEFT = 128;
-const ROW = 22;
-const COLUMNS = 280;
-
-interface Axis {
-  readonly start: number;
-  readonly end: number;
-  x(time: number): number;
-}
-
-/** Draws the timeline of one partition over the whole run. */
-export function drawTimeline(
-  key: string,
-  trace: readonly TraceLine[],
-  faults: readonly FaultSummary[],
-  brokers: readonly number[],
-): Markup {
-  const axis = axisOf(trace, faults);
-  const faultRows = faults.map((fault, index) => drawFault(axis, fault, 28 + index * ROW));
-  const top = 28 + faults.length * ROW + 8;
-  const lines = trace.filter((line) => line.partition === key);
-  const brokerRows = brokers.map((broker, index) => drawBroker(axis, broker, trace, lines, top + index * ROW));
-  const acksTop = top + brokers.length * ROW + 6;
-  const height = acksTop + 44;
-  return html`<svg
-    viewBox="0 0 ${WIDTH} ${height}"
-    width="${WIDTH}"
-    height="${height}"
-    role="img"
-    aria-label="Faults, roles and acknowledgements of ${key} over time"
-  >
-    ${drawTicks(axis, height)} ${faultRows} ${brokerRows} ${drawElections(axis, lines, top, brokers.length * ROW)}
-    ${drawAcks(axis, lines, acksTop)}
-  </svg>`;
-}
-
-function axisOf(trace: readonly TraceLine[], faults: readonly FaultSummary[]): Axis {
-  const times = [
-    trace[0]?.time ?? 0,
-    trace.at(-1)?.time ?? 1,
-    ...faults.flatMap((fault) => [fault.startTime, fault.endTime ?? fault.startTime]),
-  ];
-  const start = Math.min(...times);
-  const end = Math.max(start + 1, ...times);
-  return { start, end, x: (time) => LEFT + ((time - start) / (end - start)) * (WIDTH - LEFT - 10) };
-}
-
-function drawTicks(axis: Axis, height: number): Content {
-  const span = (axis.end - axis.start) / 1e9;
-  const stepS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 600].find((step) => span / step <= 14) ?? 3600;
-  const ticks: Markup[] = [];
-  for (let second = Math.ceil(axis.start / 1e9 / stepS) * stepS; second * 1e9 <= axis.end; second += stepS) {
-    const at = axis.x(second * 1e9);
-    ticks.push(
-      html`<line x1="${at}" x2="${at}" y1="18" y2="${height}" class="tick" /><text
-          x="${at}"
-          y="12"
-          class="axis"
-          text-anchor="middle"
-          >${Number(second.toFixed(1))} s</text
-        >`,
-    );
-  }
-  return ticks;
-}
-
-function drawFault(axis: Axis, fault: FaultSummary, y: number): Markup {
-  const from = axis.x(fault.startTime);
-  const to = axis.x(fault.endTime ?? axis.end);
-  const nodes = Object.entries(fault.nodes)
-    .map(([role, node]) => `${role} ${Array.isArray(node) ? node.join('+') : String(node)}`)
-    .join(', ');
-  const label = `${fault.kind}${nodes === '' ? '' : `: ${nodes}`}${fault.effective ? '' : ' (no effect)'}`;
-  return html`<g>
-    <title>
-      ${label}, ${seconds(fault.startTime)} to ${fault.endTime === null ? 'the end' : seconds(fault.endTime)}
-    </title>
-    <text x="4" y="${y + 12}" class="node">${fault.kind}</text>
-    <rect
-      x="${from}"
-      y="${y}"
-      width="${Math.max(2, to - from)}"
-      height="${ROW - 7}"
-      class="${fault.effective ? 'fault' : 'fault idle'}"
-    />
-    <text x="${Math.min(from + 4, WIDTH - 220)}" y="${y + 12}" class="fault-label"
-      >${nodes}${fault.effective ? null : ' (no effect)'}</text
-    ></g
-  >`;
-}
-
-interface Span {
+export interface Timeline {
+  readonly key: string;
   readonly from: number;
-  to: number;
-  readonly state: 'leader' | 'follower' | 'down';
+  readonly to: number;
+  readonly phases: readonly { readonly name: string; readonly from: number; readonly to: number }[];
+  readonly faults: readonly TimedFault[];
+  /** Who led, as the controller decided it. */
+  readonly reigns: readonly Reign[];
+  readonly brokers: readonly BrokerLine[];
+  /** Acknowledgements under any acks, by column of equal length. */
+  readonly acknowledged: readonly number[];
+  /** Sends that ended `fail` or `info`, by column. */
+  readonly failed: readonly number[];
+}
+
+export interface TimedFault {
+  readonly fault: FaultSeen;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Reign {
+  readonly from: number;
+  readonly to: number;
+  readonly epoch: number;
+  readonly leader: number | null;
+  /** False where the epoch began without an election. */
+  readonly elected: boolean;
+  readonly clean: boolean;
+  readonly reason: string;
+}
+
+export interface BrokerLine {
+  readonly node: number;
+  readonly spans: readonly RoleSpan[];
+  readonly outages: readonly Outage[];
+  /** Times between the controller's fence and unfence. */
+  readonly fenced: readonly { readonly from: number; readonly to: number }[];
+  readonly truncations: readonly EventOf<'truncation'>[];
+}
+
+export interface RoleSpan {
+  readonly from: number;
+  readonly to: number;
+  readonly role: 'leader' | 'follower';
   readonly epoch: number;
 }
 
-function drawBroker(
-  axis: Axis,
-  broker: number,
-  trace: readonly TraceLine[],
-  lines: readonly TraceLine[],
-  y: number,
-): Markup {
-  const spans = spansOf(broker, trace, lines, axis.end);
-  const truncations = lines.filter(
-    (line) => line.node === broker && line.event === 'truncation' && (line['to'] as number) < (line['from'] as number),
-  );
-  return html`<g>
-    <text x="4" y="${y + 12}" class="node">broker ${broker}</text>
-    ${spans.map((span) => {
-      const from = axis.x(span.from);
-      const width = Math.max(1, axis.x(span.to) - from);
-      return html`<g
-        ><title>
-          broker ${broker}: ${span.state}${span.state === 'down' ? '' : `, epoch ${span.epoch}`}, ${seconds(span.from)}
-          to ${seconds(span.to)}</title
-        ><rect
-          x="${from}"
-          y="${y}"
-          width="${width}"
-          height="${ROW - 7}"
-          class="span ${span.state}"
-          ${span.state === 'leader' ? html`fill="${epochColour(span.epoch)}"` : null}
-        />${
-          span.state === 'leader' && width > 26
-            ? html`<text x="${from + 4}" y="${y + 12}" class="epoch">e${span.epoch}</text>`
-            : null
-        }</g
-      >`;
-    })}
-    ${truncations.map((line) => html`<path d="M${axis.x(line.time)} ${y + 8}l8 -5v10z" class="cut-head"><title>truncation from ${line['from'] as number} to ${line['to'] as number} by ${String(line['rule'])} at ${seconds(line.time)}</title></path>`)}
-  </g>`;
+export interface TimelineRequest {
+  readonly key: string;
+  readonly trace: readonly TraceEvent[];
+  readonly history: HistoryPart;
+  readonly outages: readonly Outage[];
+  readonly from: number;
+  readonly to: number;
+  readonly columns: number;
 }
 
-/** Who a broker was, and when: from its own lines, and from the controller's word that it is gone. */
-function spansOf(broker: number, trace: readonly TraceLine[], lines: readonly TraceLine[], end: number): Span[] {
-  const own = [
-    ...lines.filter((line) => line.node === broker && line.event === 'role'),
-    ...trace.filter(
-      (line) =>
-        (line.node === 'controller' && line['broker'] === broker && line.event === 'fence') ||
-        (line.node === broker && (line.event === 'stop' || line.event === 'start')),
+/** Spans and marks drawn in one row, at most. */
+const MARKS_MAX = 400;
+
+export function makeTimeline(request: TimelineRequest): Timeline {
+  const { key, trace, history, from, to } = request;
+  const own = trace.filter((event) => event.partition === key);
+  const brokers = [...new Set(trace.map(({ node }) => node))]
+    .filter((node) => node !== 'controller')
+    .sort((a, b) => a - b);
+  const shortest = (to - from) / MARKS_MAX;
+  return {
+    key,
+    from,
+    to,
+    phases: phasesOf(history, from, to),
+    faults: history.faults
+      .map((fault) => ({ fault, from: fault.startTime, to: fault.endTime ?? to }))
+      .filter((fault) => fault.to >= from && fault.from <= to),
+    reigns: within(reignsOf(own, to), from, to, shortest),
+    brokers: brokers.map((node) => ({
+      node,
+      spans: within(roleSpans(node, trace, own, to), from, to, shortest),
+      outages: request.outages.filter((outage) => outage.node === node && outage.to >= from && outage.from <= to),
+      fenced: within(fencedSpans(node, trace, to), from, to, 0).slice(0, MARKS_MAX),
+      truncations: own
+        .filter((event) => event.event === 'truncation')
+        .filter((event) => event.node === node && event.to < event.from && event.time >= from && event.time <= to)
+        .slice(0, MARKS_MAX),
+    })),
+    acknowledged: countBy(
+      request,
+      own.filter(({ event }) => event === 'ack').map(({ time }) => time),
     ),
-  ].sort((a, b) => a.time - b.time);
-  const spans: Span[] = [];
-  for (const line of own) {
-    const last = spans.at(-1);
-    if (last !== undefined) last.to = line.time;
-    if (line.event === 'start') continue;
-    const state = line.event === 'role' ? (line['role'] as 'leader' | 'follower') : 'down';
-    spans.push({ from: line.time, to: end, state, epoch: line.leaderEpoch ?? -1 });
+    failed: countBy(
+      request,
+      history.sent
+        .filter((sent) => sent.key === key && (sent.outcome === 'fail' || sent.outcome === 'info'))
+        .map(({ time }) => time),
+    ),
+  };
+}
+
+/** First and last moment of a run, from whatever is known of it. */
+export function extentOf(trace: readonly TraceEvent[], history: HistoryPart): readonly [from: number, to: number] {
+  const times = [
+    trace[0]?.time,
+    trace.at(-1)?.time,
+    history.loadFrom,
+    history.end,
+    ...history.faults.flatMap((fault) => [fault.startTime, fault.endTime]),
+  ].filter((time) => time !== null && time !== undefined);
+  if (times.length === 0) return [0, 1e9];
+  const from = Math.min(...times);
+  return [from, Math.max(from + 1e6, ...times)];
+}
+
+function phasesOf(history: HistoryPart, from: number, to: number): Timeline['phases'] {
+  const marks = [
+    { name: 'start', at: from },
+    { name: 'load and faults', at: history.loadFrom },
+    { name: 'settling', at: history.faults.length === 0 ? null : lastSend(history) },
+    { name: 'reading back', at: history.finalFrom },
+  ].flatMap(({ name, at }) => (at === null ? [] : [{ name, at }]));
+  return marks
+    .map(({ name, at }, index) => ({ name, from: Math.max(from, at), to: Math.min(to, marks[index + 1]?.at ?? to) }))
+    .filter((phase) => phase.to > phase.from);
+}
+
+function lastSend(history: HistoryPart): number | null {
+  const times = history.sent.map(({ time }) => time);
+  return times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b));
+}
+
+function reignsOf(own: readonly TraceEvent[], end: number): Reign[] {
+  const reigns: Reign[] = [];
+  for (const event of own) {
+    const last = reigns.at(-1);
+    const elected = event.event === 'election';
+    // A change of the ISR can begin an epoch, too: the leader stays.
+    if (!elected && !(event.event === 'isr' && event.leaderEpoch > (last?.epoch ?? -1))) continue;
+    if (last !== undefined) reigns[reigns.length - 1] = { ...last, to: event.time };
+    reigns.push({
+      from: event.time,
+      to: end,
+      epoch: event.leaderEpoch,
+      leader: elected ? event.leader : (last?.leader ?? null),
+      elected,
+      clean: elected ? event.clean : true,
+      reason: elected ? event.reason : 'the in-sync replicas changed',
+    });
   }
+  return reigns;
+}
+
+/** Who a broker took itself for, from its own lines: a start ends what it was before. */
+function roleSpans(node: number, trace: readonly TraceEvent[], own: readonly TraceEvent[], end: number): RoleSpan[] {
+  const turns = [
+    ...own.filter((event) => event.node === node && event.event === 'role'),
+    ...trace.filter((event) => event.node === node && (event.event === 'start' || event.event === 'stop')),
+  ].sort((a, b) => a.time - b.time);
+  return turns.flatMap((turn, index) =>
+    turn.event === 'role'
+      ? [{ from: turn.time, to: turns[index + 1]?.time ?? end, role: turn.role, epoch: turn.leaderEpoch }]
+      : [],
+  );
+}
+
+function fencedSpans(node: number, trace: readonly TraceEvent[], end: number): { from: number; to: number }[] {
+  const spans: { from: number; to: number }[] = [];
+  let since: number | null = null;
+  for (const event of trace) {
+    if ((event.event !== 'fence' && event.event !== 'unfence') || event.broker !== node) continue;
+    if (event.event === 'fence') since ??= event.time;
+    else if (since !== null) {
+      spans.push({ from: since, to: event.time });
+      since = null;
+    }
+  }
+  if (since !== null) spans.push({ from: since, to: end });
   return spans;
 }
 
-function drawElections(axis: Axis, lines: readonly TraceLine[], top: number, height: number): Markup[] {
-  return lines
-    .filter((line) => line.event === 'election')
-    .map((line) => {
-      const at = axis.x(line.time);
-      const leader = line['leader'] === null ? 'nobody leads' : `broker ${String(line['leader'])} leads`;
-      return html`<line x1="${at}" x2="${at}" y1="${top - 4}" y2="${top + height}" class="election"
-        ><title>
-          election at ${seconds(line.time)}: ${leader} in epoch
-          ${line.leaderEpoch ?? -1}${line['clean'] === false ? ', unclean' : ''}
-        </title></line
-      >`;
-    });
+/** The spans between two moments, cut to them; what is too short to be seen gives its place to its neighbour. */
+function within<S extends { readonly from: number; readonly to: number }>(
+  spans: readonly S[],
+  from: number,
+  to: number,
+  shortest: number,
+): S[] {
+  const kept: S[] = [];
+  for (const span of spans) {
+    if (span.to < from || span.from > to) continue;
+    const cut = { ...span, from: Math.max(from, span.from), to: Math.min(to, span.to) };
+    const last = kept.at(-1);
+    if (last !== undefined && cut.to - cut.from < shortest && kept.length >= MARKS_MAX / 2)
+      kept[kept.length - 1] = { ...last, to: cut.to };
+    else if (kept.length < MARKS_MAX) kept.push(cut);
+  }
+  return kept;
 }
 
-function drawAcks(axis: Axis, lines: readonly TraceLine[], y: number): Markup {
-  const counts = Array.from<number>({ length: COLUMNS }).fill(0);
-  let total = 0;
-  for (const line of lines) {
-    if (line.event !== 'ack') continue;
-    total += 1;
-    const column = Math.min(COLUMNS - 1, Math.floor(((line.time - axis.start) / (axis.end - axis.start)) * COLUMNS));
+function countBy({ from, to, columns }: TimelineRequest, times: readonly number[]): number[] {
+  const counts = Array.from<number>({ length: columns }).fill(0);
+  for (const time of times) {
+    if (time < from || time > to) continue;
+    const column = Math.min(columns - 1, Math.floor(((time - from) / (to - from)) * columns));
     counts[column] = (counts[column] ?? 0) + 1;
   }
-  const max = Math.max(1, ...counts);
-  const width = (WIDTH - LEFT - 10) / COLUMNS;
-  return html`<g>
-    <title>${total} acknowledgements</title>
-    <text x="4" y="${y + 24}" class="node">acknowledged</text>
-    ${counts.map((count, index) => {
-      const height = (count / max) * 30;
-      return count === 0
-        ? null
-        : html`<rect
-            x="${LEFT + index * width}"
-            y="${y + 32 - height}"
-            width="${Math.max(1, width - 0.5)}"
-            height="${height}"
-            class="acks"
-          />`;
-    })}
-  </g>`;
+  return counts;
 }

@@ -1,0 +1,144 @@
+/**
+ * Takes the pictures of one film, as the events of the trace go by.
+ */
+import type { OffsetAxis } from './offset-axis.ts';
+import type { Act, Cut, FilmRequest, Lane, LaneCell, Still } from './picture.ts';
+import { batchAt, batchName, sameBatch, type ReplicaState, type Replicas } from './replicas.ts';
+import type { Survey } from './survey.ts';
+import type { EventOf, TraceEvent, TracedBatch } from './trace-events.ts';
+import { becauseOf } from './words.ts';
+
+export class Camera {
+  readonly acts: Act[] = [];
+  readonly #request: FilmRequest;
+  readonly #survey: Survey;
+  readonly #axis: OffsetAxis;
+  #before: Still | null = null;
+
+  constructor(request: FilmRequest, survey: Survey, axis: OffsetAxis) {
+    this.#request = request;
+    this.#survey = survey;
+    this.#axis = axis;
+  }
+
+  before(event: TraceEvent, replicas: Replicas): void {
+    if (!this.#survey.truncations.has(event) || event.event !== 'truncation') return;
+    this.#before = this.#still('before', event.time, replicas, cutOf(event));
+  }
+
+  after(event: TraceEvent, replicas: Replicas): void {
+    if (event === this.#survey.acknowledgement) {
+      const what = this.#named(replicas.byNode.get(event.node as number), event.base);
+      this.#act('acknowledged', event.time, `Broker ${event.node} acknowledges ${what}`, '', [
+        this.#still('then', event.time, replicas, null),
+      ]);
+    }
+    if (event === this.#survey.overwriting) {
+      const [batch] = event.batches;
+      const what = this.#named(replicas.byNode.get(event.node as number), batch?.base ?? 0);
+      this.#act('overwritten', event.time, `Broker ${event.node} puts ${what}, in epoch ${batch?.epoch ?? -1}`, '', [
+        this.#still('then', event.time, replicas, null),
+      ]);
+    }
+    if (event.event === 'election') this.#elected(event, replicas);
+    if (this.#before !== null && this.#before.cut !== null && event.event === 'truncation') {
+      const { cut } = this.#before;
+      const cuts = cut.to < cut.from;
+      const after = cuts ? [this.#still('after', event.time, replicas, null)] : [];
+      const title = cuts
+        ? `Broker ${cut.node} truncates its log from ${cut.from} to ${cut.to}`
+        : `Broker ${cut.node} keeps its whole log, up to ${cut.to}`;
+      this.#act(
+        cuts ? 'truncated' : 'kept',
+        event.time,
+        title,
+        `rule ${cut.rule}${cut.because === '' ? '' : `: ${cut.because}`}`,
+        [this.#before, ...after],
+      );
+      this.#before = null;
+    }
+  }
+
+  end(replicas: Replicas, time: number | null): void {
+    if (time === null || replicas.byNode.size === 0) return;
+    this.#act('end', time, 'In the end', '', [this.#still('then', time, replicas, null)]);
+  }
+
+  /** The first leader that was elected after the acknowledgement of a lost record, and lacks it. */
+  #elected(election: EventOf<'election'>, replicas: Replicas): void {
+    const { firstLost } = this.#survey;
+    const leader = election.leader === null ? undefined : replicas.byNode.get(election.leader);
+    if (firstLost === null || leader === undefined || election.time < firstLost.time) return;
+    if (this.acts.some(({ kind }) => kind === 'elected')) return;
+    const { batch } = firstLost;
+    const stands = batchAt(leader.batches, batch.base);
+    if (stands !== null && sameBatch(stands, batch)) return;
+    const value = this.#survey.valueOf.get(batchName(batch));
+    const title = `Broker ${leader.node} is elected, without ${value === undefined ? 'the record' : `record ${value}`}`;
+    const manner = election.clean ? 'clean' : 'unclean';
+    const detail = `epoch ${election.leaderEpoch}, ${manner}, in-sync replicas ${election.isr.join(', ')}, ${election.reason}`;
+    this.#act('elected', election.time, title, detail, [this.#still('then', election.time, replicas, null)]);
+  }
+
+  #act(kind: Act['kind'], time: number, title: string, detail: string, stills: readonly Still[]): void {
+    this.acts.push({ number: this.acts.length + 1, kind, time, title, detail, stills });
+  }
+
+  #named(replica: ReplicaState | undefined, offset: number): string {
+    const batch = replica === undefined ? null : batchAt(replica.batches, offset);
+    const value = batch === null ? undefined : this.#survey.valueOf.get(batchName(batch));
+    return `${value === undefined ? 'a record' : `record ${value}`} at offset ${offset}`;
+  }
+
+  #still(when: Still['when'], time: number, replicas: Replicas, cut: Cut | null): Still {
+    return { when, cut, lanes: replicas.sorted().map((replica) => this.#lane(replica, replicas, time)) };
+  }
+
+  #lane(replica: ReplicaState, replicas: Replicas, time: number): Lane {
+    const offsets = this.#axis.columns.map((column) => (column.kind === 'offset' ? column.offset : null));
+    const held = offsets.map((offset) => (offset === null ? null : batchAt(replica.batches, offset)));
+    const ghosts = offsets.map((offset, index) => {
+      if (offset === null) return null;
+      const gone = replica.removed.findLast((batch) => batch.base <= offset && offset <= batch.last) ?? null;
+      const now = held[index] ?? null;
+      return gone === null || (now !== null && sameBatch(gone, now)) ? null : gone;
+    });
+    const outage = this.#request.outages.find(
+      (each) => each.node === replica.node && each.from < time && time < each.to,
+    );
+    return {
+      node: replica.node,
+      role: outage === undefined ? replica.role : outage.kind,
+      leaderEpoch: replica.leaderEpoch,
+      inIsr: replicas.isr.includes(replica.node),
+      leo: replica.leo,
+      hw: replica.hw,
+      cells: held.map((batch, index) => this.#cell(batch, offsets[index] ?? null, replicas)),
+      ghosts: ghosts.map((batch, index) => this.#cell(batch, offsets[index] ?? null, replicas)),
+    };
+  }
+
+  #cell(batch: TracedBatch | null, offset: number | null, replicas: Replicas): LaneCell | null {
+    if (batch === null || offset === null) return null;
+    const name = batchName(batch);
+    return {
+      offset,
+      epoch: batch.epoch,
+      value: this.#survey.valueOf.get(name) ?? null,
+      acknowledged: replicas.isAcknowledged(batch),
+      lost: this.#survey.lost.has(name),
+      diverged: this.#request.divergenceFound && this.#divergesAt(offset, batch),
+    };
+  }
+
+  /** In the end one replica holds this batch here, and another holds a different one. */
+  #divergesAt(offset: number, batch: TracedBatch): boolean {
+    const ends = this.#survey.final.sorted().map((replica) => batchAt(replica.batches, offset));
+    const here = ends.filter((each) => each !== null);
+    return here.some((each) => sameBatch(each, batch)) && here.some((each) => !sameBatch(each, batch));
+  }
+}
+
+function cutOf({ node, from, to, rule, evidence }: EventOf<'truncation'>): Cut {
+  return { node: node as number, from, to, rule, because: becauseOf(evidence) };
+}

@@ -1,0 +1,102 @@
+/**
+ * How the report says numbers, moments and references, so that one thing is said in one way everywhere.
+ */
+import type { Reference } from '../../checker/results.ts';
+
+/** A moment of the run's clock, in seconds since the run began. */
+export function seconds(timeNs: number): string {
+  return `${(timeNs / 1e9).toFixed(3)} s`;
+}
+
+/** A length of time, in the unit that reads best. */
+export function duration(ns: number): string {
+  const ms = ns / 1e6;
+  if (ms < 1) return `${ms.toFixed(2)} ms`;
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+export function percent(rate: number): string {
+  return `${(100 * rate).toFixed(rate > 0 && rate < 0.1 ? 1 : 0)} %`;
+}
+
+export function pValue(p: number): string {
+  return p < 0.001 ? p.toExponential(1) : p.toFixed(3);
+}
+
+/** `1 run`, `3 runs`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listInWords(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+}
+
+/** `7`, or `7 to 9`. */
+export function span(first: number, last: number): string {
+  return first === last ? String(first) : `${first} to ${last}`;
+}
+
+/** `broker 2`, `brokers 1 and 3`, `the controller`. */
+export function nodesInWords(nodes: unknown): string {
+  const list: readonly unknown[] = Array.isArray(nodes) ? nodes : [nodes];
+  const brokers = list.filter((node) => node !== 'controller').map(plain);
+  const parts = [
+    ...(brokers.length === 0 ? [] : [`${brokers.length === 1 ? 'broker' : 'brokers'} ${listInWords(brokers)}`]),
+    ...(list.includes('controller') ? ['the controller'] : []),
+  ];
+  return parts.length === 0 ? 'nobody' : listInWords(parts);
+}
+
+/** Whom a fault hit, role by role. */
+export function rolesInWords(nodes: Readonly<Record<string, unknown>>): string {
+  return Object.entries(nodes)
+    .map(([role, hit]) => (role === 'targets' ? nodesInWords(hit) : `${role}: ${nodesInWords(hit)}`))
+    .join('; ');
+}
+
+/** `history 12`, `trace 2.1:40` (node, boot, seq), `log 2@7` (node, offset): as `tidemark check` prints them. */
+export function referenceInWords(reference: Reference): string {
+  switch (reference.source) {
+    case 'history':
+      return `history ${reference.index}`;
+    case 'trace':
+      return `trace ${reference.node}.${reference.boot}:${reference.seq}`;
+    case 'log':
+      return `log ${reference.node}@${reference.offset}`;
+  }
+}
+
+/** The evidence of a truncation. */
+export function becauseOf(evidence: Readonly<Record<string, unknown>>): string {
+  const { highWatermark, leader, question, answer, leaderStart, leaderEnd } = evidence;
+  if (highWatermark !== undefined) return `its own high watermark is ${plain(highWatermark)}`;
+  if (isFields(question) && isFields(answer)) {
+    return `it asked broker ${plain(leader)} where epoch ${plain(question['epoch'])} ends, and was told that epoch ${plain(answer['epoch'])} ends at ${plain(answer['endOffset'])}`;
+  }
+  if (leaderEnd === undefined) return '';
+  return `its leader, broker ${plain(leader)}, holds only offsets ${plain(leaderStart)} to ${plain(leaderEnd)}`;
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** A word for a POSIX shell: plain words stay as they are, everything else is quoted. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Text of what ought to be a string or a number; anything else is shown as JSON. */
+export function plain(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : (JSON.stringify(value) ?? 'nothing');
+}
+
+/** Shortens from the middle, so that both ends stay readable. */
+export function shortened(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text;
+  const head = Math.ceil((charactersMax - 1) / 2);
+  return `${text.slice(0, head)}…${text.slice(text.length - (charactersMax - 1 - head))}`;
+}

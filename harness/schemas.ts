@@ -1,0 +1,219 @@
+/**
+ * The shapes of the files that a run and a comparison leave, as schemas: what is read back from disk is checked here
+ * before anything relies on it, since a store may be old, damaged, or somebody else's.
+ *
+ * `docs/results.schema.json`, which other programs rely on, is generated from this file (`npm run golden`), and a test
+ * holds it, the types of `checker/results.ts` and real results together. Unknown fields are allowed everywhere: a newer
+ * version may add some.
+ */
+import { z } from 'zod';
+import type { ComparisonResults, RunResults } from '../checker/results.ts';
+
+const count = z.number().int().nonnegative();
+const rate = z.number().min(0).max(1);
+const verdict = z
+  .union([z.boolean(), z.literal('unknown')])
+  .describe(
+    'true: kept. false: broken. "unknown": the evidence does not suffice. Unknown beats true, false beats unknown.',
+  );
+const time = z.number().describe('Nanoseconds since the start of the run.');
+const anomalyKind = z
+  .enum([
+    'lost-acked-write',
+    'lost-write',
+    'lost-on-replica',
+    'replica-divergence',
+    'inconsistent-offsets',
+    'offset-moved',
+    'duplicate',
+    'phantom',
+    'G1a',
+    'consumer-saw-uncommitted',
+    'no-convergence',
+    'malformed',
+  ])
+  .describe('What kind of anomaly; Jepsen’s name where Jepsen has one.');
+const key = z.string().describe('A partition: topic-partition, split at its last dash.');
+
+const reference = z
+  .union([
+    z.looseObject({
+      source: z.literal('history'),
+      index: z.number().int().describe('The line’s `index` in history.jsonl.'),
+    }),
+    z.looseObject({
+      source: z.literal('trace'),
+      node: z.union([z.number().int(), z.literal('controller')]),
+      boot: z.number().int(),
+      seq: z.number().int(),
+    }),
+    z.looseObject({
+      source: z.literal('log'),
+      node: z.number().int(),
+      offset: z.number().int(),
+      epoch: z.number().int().nullable(),
+    }),
+  ])
+  .describe('Where a fact stands: a line of the history, a line of the trace, or a record in a replica’s final log.');
+
+const whyStep = z.looseObject({ text: z.string(), time: time.optional(), references: z.array(reference) });
+
+const anomaly = z.looseObject({
+  kind: anomalyKind,
+  class: z
+    .enum(['violation', 'expected'])
+    .describe('`expected`: the configuration allows it; it is shown, and fails nothing.'),
+  guarantee: z.string().describe('Which of the guarantees it breaks.'),
+  key: key.nullable(),
+  offset: z.number().int().nullable().describe('The first offset concerned.'),
+  values: z.array(z.union([z.number(), z.string()])).describe('The values concerned, at most 100 of them.'),
+  summary: z.string().describe('One sentence.'),
+  labels: z.array(z.string()),
+  nodes: z.array(z.number().int()).describe('Brokers concerned.'),
+  evidence: z.array(reference),
+  why: z.array(whyStep).describe('The causal chain, step by step.'),
+  consequences: z
+    .array(z.looseObject({ kind: anomalyKind, count, summary: z.string(), evidence: z.array(reference) }))
+    .describe('What follows from this one cause.'),
+});
+
+const exposure = z
+  .looseObject({
+    key,
+    node: z.number().int(),
+    leaderEpoch: z.number().int(),
+    highWatermark: z.number().int(),
+    endOffset: z.number().int(),
+    acknowledged: z
+      .tuple([z.number().int(), z.number().int()])
+      .describe('Acknowledged offsets at risk, first and last.'),
+    reference,
+  })
+  .describe(
+    'A moment at which the flaw could bite: a member of the ISR became follower while it held, at or above its own high watermark, a record that was acknowledged in an earlier epoch.',
+  );
+
+const fault = z.looseObject({
+  fault: z.string().describe('Its id in schedule.json.'),
+  kind: z.string(),
+  nodes: z.record(z.string(), z.unknown()).describe('Which node each role was when the fault fired.'),
+  startTime: time,
+  endTime: time.nullable(),
+  effective: z.boolean().describe('Whether anything proves that it took effect; if not, it counts for nothing.'),
+});
+
+export const runResultsSchema = z
+  .looseObject({
+    schemaVersion: z.literal(1),
+    type: z.literal('run'),
+    valid: verdict,
+    run: z.looseObject({
+      name: z.string(),
+      build: z.string(),
+      runtime: z.string(),
+      seed: z.number().nullable(),
+      configuration: z.record(z.string(), z.unknown()),
+      command: z.string().nullable().describe('The command that shows it again.'),
+    }),
+    guarantees: z
+      .record(z.string(), z.union([verdict, z.literal('not-checked')]))
+      .describe('Verdict by guarantee; "not-checked" where this kind of source can hold no evidence.'),
+    notes: z
+      .array(z.string())
+      .describe('Why a guarantee is unknown or not checked, and what else a reader should know.'),
+    anomalies: z.array(anomaly),
+    exposures: z.array(exposure).nullable().describe('Null when it cannot be known, for want of a trace.'),
+    faults: z.array(fault),
+    measures: z.record(z.string(), z.number()).describe('Figures. None of them is a verdict.'),
+  })
+  .describe('The results of one run.');
+
+const build = z.looseObject({
+  build: z.string(),
+  runs: count,
+  anomalous: count.describe('Runs with at least one violation.'),
+  unknown: count,
+  exercised: count.describe('Runs with at least one exposure.'),
+  rate: rate.describe('anomalous / runs'),
+  interval: z
+    .looseObject({ method: z.enum(['wilson', 'one-sided-zero']), low: rate, high: rate })
+    .describe('95 %; at a rate of zero the one-sided bound 1 − 0.05^(1/n).'),
+  bounds: z
+    .looseObject({ allGood: rate, allBad: rate })
+    .describe('The rate if every unknown run was clean, or anomalous.'),
+  kinds: z.record(z.string(), count).describe('Violations by kind, in how many runs.'),
+});
+
+const pairedRun = z.looseObject({
+  directory: z.string().describe('Folder of the run, relative to the comparison’s.'),
+  valid: verdict,
+  violations: count,
+  exposures: count.nullable(),
+  completed: z.boolean().describe('False when the harness or its environment failed.'),
+  error: z.string().optional(),
+});
+const side = z.enum(['control', 'candidate']);
+
+export const comparisonResultsSchema = z
+  .looseObject({
+    schemaVersion: z.literal(1),
+    type: z.literal('comparison'),
+    valid: verdict.describe('true: the candidate kept its word. false: it did not. "unknown": unknown runs, or void.'),
+    verdict: z.string().describe('The sentence.'),
+    void: z.boolean().describe('So many runs are unknown that the comparison proves nothing.'),
+    runtime: z.string(),
+    seeds: z.array(z.number()).describe('Declared before the first run.'),
+    configuration: z.record(z.string(), z.unknown()),
+    command: z.string().describe('The command that repeats it.'),
+    control: build,
+    candidate: build,
+    tests: z.array(
+      z.looseObject({
+        endpoint: z.string(),
+        test: z.enum(['mcnemar-exact', 'fisher-exact']),
+        controlOnly: count.describe('Discordant pairs in which only the control was anomalous.'),
+        candidateOnly: count.describe('Discordant pairs in which only the candidate was anomalous.'),
+        p: rate,
+        adjustedP: rate.describe('After Holm’s correction; the primary endpoint is not corrected.'),
+        primary: z.boolean(),
+        smallestP: rate.describe('The smallest p that this number of pairs could have shown.'),
+      }),
+    ),
+    pairs: z.array(
+      z.looseObject({
+        seed: z.number(),
+        order: z.tuple([side, side]).describe('Which ran first.'),
+        control: pairedRun,
+        candidate: pairedRun,
+      }),
+    ),
+  })
+  .describe('The results of a comparison of two builds.');
+
+const resultsSchema = z.discriminatedUnion('type', [runResultsSchema, comparisonResultsSchema]);
+
+export type AnyResults = RunResults | ComparisonResults;
+
+/** Checks a parsed `results.json`: the results, or in one clause what is wrong with it. */
+export function parseResults(value: unknown): { readonly results: AnyResults } | { readonly flaw: string } {
+  const checked = resultsSchema.safeParse(value);
+  return checked.success ? { results: checked.data as AnyResults } : { flaw: flawOf(checked.error) };
+}
+
+/** The published JSON Schema (draft 2020-12) of `results.json`. */
+export function resultsJsonSchema(): Readonly<Record<string, unknown>> {
+  const { $schema, ...schema } = z.toJSONSchema(resultsSchema, { target: 'draft-2020-12', reused: 'ref' });
+  return {
+    $schema,
+    title: 'results.json of Tidemark: of a run, or of a comparison',
+    ...schema,
+  };
+}
+
+/** The first thing that is wrong, in one clause: where and what. */
+export function flawOf(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue === undefined) return 'it has another shape';
+  const where = issue.path.length === 0 ? 'the whole' : issue.path.map(String).join('.');
+  return `${where}: ${issue.message}`;
+}
