@@ -16,6 +16,18 @@ const verdict = z
   .describe(
     'true: kept. false: broken. "unknown": the evidence does not suffice. Unknown beats true, false beats unknown.',
   );
+const guaranteeVerdict = z
+  .union([verdict, z.literal('not-checked')])
+  .describe('As `valid`; "not-checked" where this kind of source can hold no evidence: it stays out of the whole.');
+const guaranteeNames = [
+  'durability',
+  'agreement',
+  'offsets',
+  'visibility',
+  'order',
+  'transactions',
+  'convergence',
+] as const;
 const time = z.number().describe('Nanoseconds since the start of the run.');
 const anomalyKind = z
   .enum([
@@ -56,14 +68,14 @@ const reference = z
   ])
   .describe('Where a fact stands: a line of the history, a line of the trace, or a record in a replica’s final log.');
 
-const whyStep = z.looseObject({ text: z.string(), time: time.optional(), references: z.array(reference) });
+const whyStep = z.looseObject({ text: z.string(), time: time.exactOptional(), references: z.array(reference) });
 
 const anomaly = z.looseObject({
   kind: anomalyKind,
   class: z
     .enum(['violation', 'expected'])
     .describe('`expected`: the configuration allows it; it is shown, and fails nothing.'),
-  guarantee: z.string().describe('Which of the guarantees it breaks.'),
+  guarantee: z.enum(guaranteeNames).describe('Which of the guarantees it breaks.'),
   key: key.nullable(),
   offset: z.number().int().nullable().describe('The first offset concerned.'),
   values: z.array(z.union([z.number(), z.string()])).describe('The values concerned, at most 100 of them.'),
@@ -102,7 +114,7 @@ const fault = z.looseObject({
   effective: z.boolean().describe('Whether anything proves that it took effect; if not, it counts for nothing.'),
 });
 
-export const runResultsSchema = z
+const runResultsSchema = z
   .looseObject({
     schemaVersion: z.literal(1),
     type: z.literal('run'),
@@ -116,8 +128,16 @@ export const runResultsSchema = z
       command: z.string().nullable().describe('The command that shows it again.'),
     }),
     guarantees: z
-      .record(z.string(), z.union([verdict, z.literal('not-checked')]))
-      .describe('Verdict by guarantee; "not-checked" where this kind of source can hold no evidence.'),
+      .looseObject({
+        durability: guaranteeVerdict,
+        agreement: guaranteeVerdict,
+        offsets: guaranteeVerdict,
+        visibility: guaranteeVerdict,
+        order: guaranteeVerdict,
+        transactions: guaranteeVerdict,
+        convergence: guaranteeVerdict,
+      })
+      .describe('The verdict on each guarantee.'),
     notes: z
       .array(z.string())
       .describe('Why a guarantee is unknown or not checked, and what else a reader should know.'),
@@ -150,11 +170,11 @@ const pairedRun = z.looseObject({
   violations: count,
   exposures: count.nullable(),
   completed: z.boolean().describe('False when the harness or its environment failed.'),
-  error: z.string().optional(),
+  error: z.string().exactOptional(),
 });
 const side = z.enum(['control', 'candidate']);
 
-export const comparisonResultsSchema = z
+const comparisonResultsSchema = z
   .looseObject({
     schemaVersion: z.literal(1),
     type: z.literal('comparison'),
@@ -190,14 +210,48 @@ export const comparisonResultsSchema = z
   })
   .describe('The results of a comparison of two builds.');
 
+/** What the checker takes from `run.json`, whatever else stands there. */
+const runFileSchema = z.looseObject({
+  schemaVersion: z.literal(1).optional(),
+  name: z.string().optional(),
+  command: z.string().nullish(),
+  configuration: z.record(z.string(), z.unknown()),
+  settled: z.boolean().nullish(),
+  settleMs: z.number().nullish(),
+  residual: z.array(z.string()).optional(),
+  finalLeaders: z.record(z.string(), z.number().nullable()).optional(),
+  completed: z.boolean().nullish(),
+  error: z.string().nullish(),
+});
+
+/** What a configuration promises; where it does not say, the defaults. */
+const promisesSchema = z.object({
+  acks: z.union([z.literal('all'), z.literal(0), z.literal(1)]).catch('all'),
+  minInsyncReplicas: z.number().int().catch(2),
+  uncleanElection: z.boolean().catch(false),
+});
+
 const resultsSchema = z.discriminatedUnion('type', [runResultsSchema, comparisonResultsSchema]);
 
 export type AnyResults = RunResults | ComparisonResults;
 
+/** Checks a parsed `run.json`: what it says, or in one clause what is wrong with it. */
+export function parseRunFile(
+  value: unknown,
+): { readonly file: z.output<typeof runFileSchema> } | { readonly flaw: string } {
+  const checked = runFileSchema.safeParse(value);
+  return checked.success ? { file: checked.data } : { flaw: flawOf(checked.error) };
+}
+
+/** What a configuration promises. */
+export function parsePromises(configuration: Readonly<Record<string, unknown>>): z.output<typeof promisesSchema> {
+  return promisesSchema.parse(configuration);
+}
+
 /** Checks a parsed `results.json`: the results, or in one clause what is wrong with it. */
 export function parseResults(value: unknown): { readonly results: AnyResults } | { readonly flaw: string } {
   const checked = resultsSchema.safeParse(value);
-  return checked.success ? { results: checked.data as AnyResults } : { flaw: flawOf(checked.error) };
+  return checked.success ? { results: checked.data } : { flaw: flawOf(checked.error) };
 }
 
 /** The published JSON Schema (draft 2020-12) of `results.json`. */
@@ -211,7 +265,7 @@ export function resultsJsonSchema(): Readonly<Record<string, unknown>> {
 }
 
 /** The first thing that is wrong, in one clause: where and what. */
-export function flawOf(error: z.ZodError): string {
+function flawOf(error: z.ZodError): string {
   const [issue] = error.issues;
   if (issue === undefined) return 'it has another shape';
   const where = issue.path.length === 0 ? 'the whole' : issue.path.map(String).join('.');

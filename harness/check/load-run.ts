@@ -9,13 +9,13 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { z } from 'zod';
 import { checkRun, type CheckInput } from '../../checker/check.ts';
 import type { Promises, RunDescription } from '../../checker/evidence.ts';
 import type { ReplicaFiles } from '../../checker/final-logs.ts';
 import type { RunResults } from '../../checker/results.ts';
 import type { Decompressors } from '../../checker/segments.ts';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
+import { parsePromises, parseRunFile } from '../schemas.ts';
 import { readLines } from './read-lines.ts';
 
 /** What the command line says about the promises; it wins over `run.json`. */
@@ -115,19 +115,6 @@ const emptyRun: RunDescription = {
   error: null,
 };
 
-const runFile = z.looseObject({
-  schemaVersion: z.literal(1).optional(),
-  name: z.string().optional(),
-  command: z.string().nullish(),
-  configuration: z.record(z.string(), z.unknown()),
-  settled: z.boolean().nullish(),
-  settleMs: z.number().nullish(),
-  residual: z.array(z.string()).optional(),
-  finalLeaders: z.record(z.string(), z.number().nullable()).optional(),
-  completed: z.boolean().nullish(),
-  error: z.string().nullish(),
-});
-
 function readRunDescription(directory: string, notes: string[]): RunDescription {
   const path = join(directory, 'run.json');
   if (!existsSync(path)) {
@@ -143,13 +130,9 @@ function readRunDescription(directory: string, notes: string[]): RunDescription 
       `${path} cannot be read: ${why}; restore it, or check the history.jsonl beside it alone`,
     );
   }
-  const checked = runFile.safeParse(parsed);
-  if (!checked.success) {
-    const [issue] = checked.error.issues;
-    const where = issue === undefined || issue.path.length === 0 ? 'the whole' : issue.path.join('.');
-    throw new EnvironmentError(`${path} is not a run's description: ${where}: ${issue?.message ?? 'unknown'}`);
-  }
-  const { name, command, configuration, settled, settleMs, residual, finalLeaders, completed, error } = checked.data;
+  const checked = parseRunFile(parsed);
+  if ('flaw' in checked) throw new EnvironmentError(`${path} is not a run's description: ${checked.flaw}`);
+  const { name, command, configuration, settled, settleMs, residual, finalLeaders, completed, error } = checked.file;
   return {
     name: name ?? basename(directory),
     command: command ?? null,
@@ -163,14 +146,8 @@ function readRunDescription(directory: string, notes: string[]): RunDescription 
   };
 }
 
-const promiseFields = z.object({
-  acks: z.union([z.literal('all'), z.literal(0), z.literal(1)]).catch('all'),
-  minInsyncReplicas: z.number().int().catch(2),
-  uncleanElection: z.boolean().catch(false),
-});
-
 function promisesOf(configuration: RunDescription['configuration'], flags: PromiseFlags, notes: string[]): Promises {
-  const recorded = promiseFields.parse(configuration);
+  const recorded = parsePromises(configuration);
   const promises = { ...recorded };
   for (const name of ['acks', 'minInsyncReplicas', 'uncleanElection'] as const) {
     const flag = flags[name];
