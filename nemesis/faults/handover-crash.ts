@@ -56,12 +56,9 @@ export function drawHandoverCrash(
   const moves = first === 'move';
   const ended = moves ? ['next-leader'] : random.shuffle(['leader', 'next-leader']);
   const steps: Step[] = [
-    ...(moves ? prelude(partition) : []),
-    ...onset(
-      partition,
-      links,
-      moves ? { step: 'move', partition, to: 'next-leader' } : { step: first, node: 'leader' },
-    ),
+    ...(first === 'move'
+      ? plannedOnset(partition, links)
+      : deadlyOnset(partition, links, { step: first, node: 'leader' }, random.int(20, 150))),
     awaits({ seen: 'leads', partition, node: 'next-leader' }, moves ? 1_000 : electionMs, 'give-up'),
     awaits({ seen: 'follows', partition, node: 'follower', leader: 'next-leader' }, 500, 'go-on'),
     { step: 'wait', ms: random.int(0, Math.floor(context.lagTimeMs / 8)) },
@@ -82,26 +79,32 @@ export function drawHandoverCrash(
 }
 
 /**
- * Cuts, and ends the leader just after it has acknowledged a record.
- *
- * The cut holds up every write to a partition that one side leads with the other in its ISR, and soon all clients are
- * stuck in such writes. A leader that dies takes all of its partitions along, and one of them has always acknowledged
- * last; so there the cut comes after the sign, and the end at once. A move concerns one partition only, and nothing may
- * be acknowledged elsewhere between the sign and the move; so there the sign comes last, from what traffic is left, at
- * the latest when the stuck clients are through.
+ * A leader that dies: after a sign of traffic the follower is cut from it too, so that what it knows of high watermarks
+ * stands still, while the leader, which has its last fetch, still acknowledges what is under way. Whenever the leader
+ * ends after that, there is a partition on which the follower does not know the last acknowledgement.
  */
-function onset(partition: string, links: readonly RoleLink[], ending: Step): Step[] {
-  const sign = (deadlineMs: number) => awaits({ seen: 'ack', partition, by: 'leader' }, deadlineMs, 'go-on');
-  const cut: Step = { step: 'cut', links };
-  return ending.step === 'move' ? [cut, sign(3_000), ending] : [sign(1_000), cut, ending];
+function deadlyOnset(partition: string, links: readonly RoleLink[], ending: Step, delayMs: number): Step[] {
+  return [
+    awaits({ seen: 'ack', partition, by: 'leader' }, 1_000, 'go-on'),
+    { step: 'cut', links: [...links, { from: 'leader', to: 'follower' }] },
+    { step: 'wait', ms: delayMs },
+    ending,
+  ];
 }
 
-/** Brings the leadership to the last in the order of elections, so that the follower will be elected before it. */
-function prelude(partition: string): Step[] {
+/**
+ * A planned move concerns one partition, and the acknowledgement that the follower must not know of has to be of that
+ * one: the move comes right after it. The cut holds up writes elsewhere, and with them the clients, one after the other;
+ * so the sign may have to wait until those are through.
+ */
+function plannedOnset(partition: string, links: readonly RoleLink[]): Step[] {
   return [
     { step: 'move', partition, to: 'leader' },
     awaits({ seen: 'leads', partition, node: 'leader' }, 1_000, 'go-on'),
     awaits({ seen: 'full-isr' }, 500, 'go-on'),
+    { step: 'cut', links },
+    awaits({ seen: 'ack', partition, by: 'leader' }, 3_000, 'go-on'),
+    { step: 'move', partition, to: 'next-leader' },
   ];
 }
 

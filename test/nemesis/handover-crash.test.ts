@@ -41,8 +41,8 @@ describe('handover-crash', () => {
     stage.pass(1_000);
     expect(stage.log).toEqual([
       '500 start f1',
-      '640 links [2→3]',
-      '640 kill 1',
+      '640 links [1→3 2→3]',
+      '660 kill 1',
       '2160 kill 2',
       '3860 links []',
       '3860 start 1',
@@ -93,7 +93,7 @@ describe('handover-crash', () => {
     const stage = play(handover('kill'));
     acknowledge(stage, 'tide-0', 1);
     stage.pass(4_000);
-    expect(stage.log.slice(-3)).toEqual(['3100 links []', '3100 start 1', '3100 end f1']);
+    expect(stage.log.slice(-3)).toEqual(['3120 links []', '3120 start 1', '3120 end f1']);
     expect(stage.records.at(-1)).toMatchObject({ effective: false });
     expect(stage.records.at(-1)?.steps?.at(-1)).toMatchObject({ step: 'await next-leader leads tide-0', came: false });
   });
