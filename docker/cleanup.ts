@@ -55,11 +55,13 @@ async function findObjects(engine: Engine, runId?: string): Promise<Found[]> {
     engine.docker.listNetworks({ filters }),
     engine.docker.listVolumes({ filters }),
   ]);
-  return [
+  const all = [
     ...containers.map((one) => found('container', one.Id, one.Names[0]?.slice(1) ?? one.Id, one.Labels)),
     ...networks.map((one) => found('network', one.Id, one.Name, one.Labels ?? {})),
     ...(volumes.Volumes ?? []).map((one) => found('volume', one.Name, one.Name, one.Labels ?? {})),
   ];
+  // A container that somebody else made of our image has the label too, but it is empty.
+  return all.filter((object) => object.run !== '');
 }
 
 function found(kind: ObjectKind, id: string, name: string, labels: Readonly<Record<string, string>>): Found {

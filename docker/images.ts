@@ -243,12 +243,13 @@ async function commitLayer(
   warmUp: readonly WarmUp[],
 ): Promise<void> {
   const [repo, tag] = image.split(':');
+  const labels = runLabels(`image-${tag}-${process.pid}`);
   const container = await engine.docker.createContainer({
     Image: from,
     Cmd: [inside.node, 'docker/agent/warm-up.ts', JSON.stringify(warmUp)],
     Env: [...env],
     WorkingDir: inside.program,
-    Labels: runLabels(`image-${tag}-${process.pid}`),
+    Labels: labels,
     NetworkDisabled: true,
     HostConfig: { LogConfig: { Type: 'none', Config: {} } },
   });
@@ -258,12 +259,13 @@ async function commitLayer(
     await container.wait();
     await container.commit({
       _query: { container: container.id, repo, tag, pause: false },
-      // The whole configuration of the image: without it the engine would take over the container's, labels and all.
       _body: {
         Cmd: [inside.node],
         Env: env,
         WorkingDir: inside.program,
-        Labels: { [imageLabel]: 'program' },
+        // The engine adds the container's labels that are not named here; those of a run must not stay on an image,
+        // where every container of anybody would inherit them.
+        Labels: { ...Object.fromEntries(Object.keys(labels).map((name) => [name, ''])), [imageLabel]: 'program' },
       },
     });
   } finally {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { freeRanges, parseRange, parseRoutes, rangeText } from '../../docker/network.ts';
 

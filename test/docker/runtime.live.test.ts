@@ -175,14 +175,17 @@ describe.skipIf(!have.docker)('the trace of a node in a container', () => {
     const stage = await deploy(specOf({ 1: { chatter: true } }, [1]));
     const kills = 8;
     for (let boot = 1; boot <= kills; boot++) {
-      const talking = (line: { node: unknown; boot: number; seq: number }): boolean =>
-        line.node === 1 && line.boot === boot && line.seq > 200 * boot;
-      await stage.heard(talking);
+      const ended = stage.exited(1).then((how) => Promise.reject(new Error(`node 1 ended: ${how}`)));
+      await Promise.race([
+        ended,
+        stage.heard((line) => line.node === 1 && line.boot === boot && line.seq > 200 * boot),
+      ]);
       await stage.cluster.perform({ port: 'process', verb: 'kill', node: 1 });
       await stage.cluster.collect();
       const said = Number(stage.read(`data/1/said-${boot}`));
       const heard = stage.lines.filter((line) => line.node === 1 && line.boot === boot).map((line) => line.seq);
       expect(heard).toEqual([...heard.keys()]);
+      expect(said).toBeGreaterThan(0);
       expect(heard.length).toBeGreaterThanOrEqual(said);
       await stage.cluster.perform({ port: 'process', verb: 'start', node: 1 });
     }

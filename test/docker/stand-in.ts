@@ -4,7 +4,7 @@
  *
  * Its argument is JSON: where it lives, and what it shall do ({@link StandIn}).
  */
-import { existsSync, readFileSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, openSync, readFileSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -62,11 +62,11 @@ server.listen(self.port, '0.0.0.0', () => {
   if (self.chatter) chat();
 });
 
-/** Notes after every line that it was said, so that a lost one cannot stay unknown. */
-function chat(): void {
+/** Notes after every line that it was said, so that a lost one cannot stay unknown. A kill cannot tear the note. */
+function chat(note = openSync(join(self.dataDirectory, `said-${boot}`), 'w')): void {
   say('chatter', { filler: 'ä'.repeat(seq % 300) });
-  writeFileSync(join(self.dataDirectory, `said-${boot}`), `${seq}`);
-  setImmediate(chat);
+  writeSync(note, `${seq}`.padStart(10), 0);
+  setImmediate(chat, note);
 }
 
 function privileges(): object {

@@ -31,12 +31,12 @@ describe('a probe', () => {
       setImmediate(() => socket.write(Buffer.from('00000001000000000000', 'hex')));
     });
     // Size 17; key 18, version 0; correlation id 1; client id of 7 bytes.
-    expect(asked).toBe(`00000011001200000000000100${'07'}${Buffer.from('probe-1').toString('hex')}`);
+    expect(asked).toBe(`0000001100120000000000010007${Buffer.from('probe-1').toString('hex')}`);
     expect(result).toEqual({ name: '2', ok: true, roundTripMs: expect.any(Number) as number });
   });
 
   it('fails on an answer to something else, on silence, on a closed connection and on a closed port', async () => {
-    const other = await probeOf((socket) => socket.write(Buffer.from('0000000600000002' + '0000', 'hex')));
+    const other = await probeOf((socket) => socket.write(Buffer.from('00000006000000020000', 'hex')));
     expect(other).toEqual({ name: '2', ok: false, error: 'the answer belongs to another request' });
     const foreign = await probeOf((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n'));
     expect(foreign.error).toMatch(/^the answer is not of this protocol/);
