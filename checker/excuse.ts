@@ -11,7 +11,7 @@
  */
 import type { Key } from './history.ts';
 import { partitionOf, storageFaultSeen, uncleanElectionPossible, wholeTrace, type Evidence } from './evidence.ts';
-import { acksAll } from './index-history.ts';
+import { acksAll, outcome } from './index-history.ts';
 import { kind } from './parse-trace.ts';
 import {
   heldAt,
@@ -118,7 +118,10 @@ function findPromise(
   offset: number,
 ): Promised | null {
   const { values } = evidence.history;
-  const ack = findAck(cluster, partition, values.process.get(row), values.correlation.get(row), offset);
+  const acknowledged = values.outcome.get(row) === outcome.ok && values.offset.get(row) === offset;
+  const ack = acknowledged
+    ? findAck(cluster, partition, values.process.get(row), values.correlation.get(row), offset)
+    : null;
   if (ack !== null && ack.batchEpoch !== -1 && ack.acks === acksAll) {
     return { offset, epoch: ack.batchEpoch, row: ack.row, madeInEpoch: ack.epoch, isr: ack.isr };
   }
@@ -140,7 +143,9 @@ function findAck(
     ({ row }) => store.client.get(row) === process && store.correlation.get(row) === correlation,
   );
   if (exact !== undefined) return exact;
-  return covering.length === 1 ? (covering[0] ?? null) : null;
+  // Foreign clients have other names; then the only acknowledgement of this offset has to be it.
+  const [only] = covering;
+  return covering.length === 1 && only !== undefined && store.client.get(only.row) === -1 ? only : null;
 }
 
 function acksCovering(partition: PartitionTrace, offset: number): readonly AckAt[] {
@@ -185,7 +190,12 @@ function epochOf(
     return correlation !== -1 && store.client.get(row) === process && store.correlation.get(row) === correlation;
   });
   if (own !== undefined) return stays.epoch.get(own);
-  const epochs = new Set(covering.map((stay) => stays.epoch.get(stay)));
+  // What is known to be another message's record is not this value's.
+  const others = new Set<number>();
+  for (const stay of covering) {
+    if (correlation !== -1 && store.client.get(stays.appended.get(stay)) !== -1) others.add(stays.epoch.get(stay));
+  }
+  const epochs = new Set(covering.map((stay) => stays.epoch.get(stay)).filter((epoch) => !others.has(epoch)));
   return epochs.size === 1 ? ([...epochs][0] ?? null) : null;
 }
 
