@@ -23,7 +23,7 @@ export interface HistoryReading {
 }
 
 /** So many malformed lines are named; the others are only counted. */
-export const maxNamed = 20;
+const maxNamed = 20;
 
 /** Collects malformed lines: the first few by name, all by number. */
 export class Malformations {

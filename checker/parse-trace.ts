@@ -11,6 +11,22 @@
 import type { Key } from './history.ts';
 import { Malformations } from './parse-history.ts';
 import { Doubles, Ints } from './tables.ts';
+import {
+  isBatch,
+  isCount,
+  isElection,
+  isNumbers,
+  isRecover,
+  isRole,
+  isTruncation,
+  isWhole,
+  type ElectionLine,
+  type Fields,
+  type IsrLine,
+  type RecoverLine,
+  type RoleLine,
+  type TruncationLine,
+} from './trace-events.ts';
 
 export type TraceNode = number | 'controller';
 
@@ -29,43 +45,6 @@ export const kind = {
   isr: 11,
   create: 12,
 } as const;
-
-export interface RoleLine {
-  readonly role: 'leader' | 'follower';
-  readonly leader: number | null;
-  readonly leo: number;
-  readonly hw: number;
-  readonly isr: readonly number[];
-}
-
-export interface TruncationLine {
-  readonly from: number;
-  readonly to: number;
-  readonly rule: string;
-  readonly evidence: Readonly<Record<string, unknown>>;
-}
-
-export interface RecoverLine {
-  readonly logStart: number;
-  readonly flushed: number;
-  readonly from: number;
-  readonly to: number;
-  readonly cut: string;
-  readonly hw: number;
-  readonly epochs: readonly (readonly [epoch: number, start: number])[];
-}
-
-export interface ElectionLine {
-  readonly leader: number | null;
-  readonly previousLeader: number | null;
-  readonly isr: readonly number[];
-  readonly clean: boolean;
-  readonly reason: string;
-}
-
-export interface IsrLine {
-  readonly to: readonly number[];
-}
 
 /** One line by its row. The numbers a, b, c depend on the kind. */
 export interface TraceStore {
@@ -134,8 +113,6 @@ export function readTrace(lines: Iterable<string>): TraceStore {
   }
   return builder.finish(malformed);
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 class TraceBuilder {
   readonly #keys: Key[] = [];
@@ -380,53 +357,4 @@ function clientMessage(msg: unknown): readonly [process: number, correlation: nu
   const process = Number(msg.slice(7, hash));
   const correlation = Number(msg.slice(hash + 1));
   return hash !== -1 && isCount(process) && isCount(correlation) ? [process, correlation] : null;
-}
-
-function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value);
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isNumbers(value: unknown): value is readonly number[] {
-  return Array.isArray(value) && value.every(isWhole);
-}
-
-function isBatch(value: unknown): value is { base: number; last: number; epoch: number; hash: string } {
-  if (typeof value !== 'object' || value === null) return false;
-  const { base, last, epoch, hash } = value as Fields;
-  return isCount(base) && isCount(last) && last >= base && isWhole(epoch) && typeof hash === 'string';
-}
-
-function isRole(fields: Fields): boolean {
-  const { role, leader, leo, hw, isr } = fields;
-  return (
-    (role === 'leader' || role === 'follower') &&
-    (leader === null || isWhole(leader)) &&
-    isCount(leo) &&
-    isCount(hw) &&
-    isNumbers(isr)
-  );
-}
-
-function isTruncation(fields: Fields): boolean {
-  const { from, to, rule, evidence } = fields;
-  return isCount(from) && isCount(to) && typeof rule === 'string' && typeof evidence === 'object' && evidence !== null;
-}
-
-function isRecover(fields: Fields): boolean {
-  const { logStart, flushed, from, to, cut, hw, epochs } = fields;
-  return (
-    [logStart, flushed, from, to, hw].every(isCount) &&
-    typeof cut === 'string' &&
-    Array.isArray(epochs) &&
-    epochs.every(isNumbers)
-  );
-}
-
-function isElection(fields: Fields): boolean {
-  const { leader, isr, clean } = fields;
-  return (leader === null || isWhole(leader)) && isNumbers(isr) && typeof clean === 'boolean';
 }

@@ -9,17 +9,10 @@
  * Invariant: memory is proportional to the number of batches appended, on all nodes together.
  */
 import type { Key } from './history.ts';
-import {
-  kind,
-  nodeName,
-  type ElectionLine,
-  type RoleLine,
-  type TraceNode,
-  type TraceStore,
-  type TruncationLine,
-} from './parse-trace.ts';
+import { kind, nodeName, type TraceNode, type TraceStore } from './parse-trace.ts';
 import type { Reference } from './results.ts';
-import { Ints, Doubles, NumberTable } from './tables.ts';
+import type { ElectionLine, RoleLine, TruncationLine } from './trace-events.ts';
+import { Stays } from './stays.ts';
 
 export interface RoleAt {
   readonly row: number;
@@ -61,64 +54,6 @@ export interface AckAt {
   /** Epoch in which the leader acknowledged. */
   readonly epoch: number;
   readonly isr: readonly number[];
-}
-
-/** All stays of one partition on all nodes; −1 means never. */
-export class Stays {
-  readonly base = new Doubles();
-  readonly last = new Doubles();
-  readonly epoch = new Ints();
-  readonly hash = new Ints();
-  readonly node = new Ints();
-  readonly appended = new Ints();
-  readonly removed = new Ints();
-  /** The line by which a leader that held it first had its high watermark above it. */
-  readonly committed = new Ints();
-  /** Pairs of one (base, epoch) with different hashes. */
-  readonly contradictions: (readonly [number, number])[] = [];
-  readonly #next = new Ints();
-  readonly #heads = new NumberTable();
-  #longest = 0;
-
-  get count(): number {
-    return this.base.length;
-  }
-
-  add(node: number, base: number, last: number, epoch: number, hash: number, row: number): number {
-    this.last.push(last);
-    this.epoch.push(epoch);
-    this.hash.push(hash);
-    this.node.push(node);
-    this.appended.push(row);
-    this.removed.push(-1);
-    this.committed.push(-1);
-    const head = this.#heads.get(base);
-    this.#next.push(head);
-    const stay = this.base.push(base);
-    this.#heads.set(base, stay);
-    this.#longest = Math.max(this.#longest, last - base);
-    for (let other = head; other !== -1; other = this.#next.get(other)) {
-      if (this.epoch.get(other) === epoch && this.hash.get(other) !== hash) this.contradictions.push([other, stay]);
-    }
-    return stay;
-  }
-
-  /** Stays of any node that cover `offset`, the oldest addition first. */
-  at(offset: number): number[] {
-    const found: number[] = [];
-    if (this.#longest > this.count) {
-      for (let stay = 0; stay < this.count; stay += 1) {
-        if (this.base.get(stay) <= offset && this.last.get(stay) >= offset) found.push(stay);
-      }
-      return found;
-    }
-    for (let base = offset; base >= offset - this.#longest && base >= 0; base -= 1) {
-      for (let stay = this.#heads.get(base); stay !== -1; stay = this.#next.get(stay)) {
-        if (this.last.get(stay) >= offset) found.push(stay);
-      }
-    }
-    return found.sort((x, y) => x - y);
-  }
 }
 
 /** What the trace tells of one partition. */

@@ -122,8 +122,6 @@ function readHeader(
   };
 }
 
-export const codecNames: readonly string[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
-
 /** True for the markers of transactions, which carry nobody's value. */
 export function isControl(batch: Batch): boolean {
   return (batch.attributes & 0x20) !== 0;

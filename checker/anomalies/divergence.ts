@@ -20,7 +20,7 @@ import {
 import { decodeRecords, type Batch, type DecodedLog } from '../segments.ts';
 import { text, type FinalLog } from '../final-logs.ts';
 import type { Key, Value } from '../history.ts';
-import { canonicalValue } from '../index-history.ts';
+import { canonicalValue } from '../micro-operations.ts';
 import { brokers, traceReference, type ClusterTrace, type PartitionTrace, type RoleAt } from '../replicas.ts';
 import type { Reference } from '../results.ts';
 import { whyDiverged } from '../why.ts';
@@ -143,7 +143,7 @@ function campsAt(logs: readonly FinalLog[], offset: number): Map<string, number[
   return camps;
 }
 
-export function batchAt(log: DecodedLog, offset: number): Batch | null {
+function batchAt(log: DecodedLog, offset: number): Batch | null {
   let low = 0;
   let high = log.batches.length;
   while (low < high) {

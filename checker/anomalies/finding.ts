@@ -31,7 +31,7 @@ export const guaranteeOf: Readonly<Record<AnomalyKind, Guarantee>> = {
 };
 
 /** So many values and references are listed of one anomaly; its summary tells the whole number. */
-export const maxListed = 100;
+const maxListed = 100;
 
 export function listed<T>(items: readonly T[]): readonly T[] {
   return items.length <= maxListed ? items : items.slice(0, maxListed);

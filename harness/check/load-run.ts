@@ -31,7 +31,7 @@ export function checkRunDirectory(directory: string): RunResults {
   return checkRun(loadDirectory(resolve(directory), {}));
 }
 
-export function loadPath(path: string, flags: PromiseFlags): CheckInput {
+function loadPath(path: string, flags: PromiseFlags): CheckInput {
   const absolute = resolve(path);
   let directory: boolean;
   try {

@@ -46,14 +46,27 @@ const handover = fc.tuple(order, fc.integer({ min: 1, max: 6 })).map(([[id], ms]
 const lastStanding = fc
   .tuple(order, fc.boolean())
   .map(([[a, b, c], loses]) => [
-    ...[`kill ${a}`, `kill ${b}`, 'run for 2500 ms', 'produce', 'run for 100 ms'],
-    ...[loses ? `power off ${c}` : `kill ${c}`, `start ${loses ? c : a}`, 'run for 2500 ms', 'produce'],
+    `kill ${a}`,
+    `kill ${b}`,
+    'run for 2500 ms',
+    'produce',
+    'run for 100 ms',
+    loses ? `power off ${c}` : `kill ${c}`,
+    `start ${loses ? c : a}`,
+    'run for 2500 ms',
+    'produce',
   ]);
 const blackout = fc
   .tuple(order, order)
   .map(([down, up]) => [
-    ...['produce', 'run for 5 ms', `flush ${up[1]}`],
-    ...[...down.map((id) => `power off ${id}`), 'run for 2000 ms', `start ${up[0]}`, 'run for 1500 ms', 'produce'],
+    'produce',
+    'run for 5 ms',
+    `flush ${up[1]}`,
+    ...down.map((id) => `power off ${id}`),
+    'run for 2000 ms',
+    `start ${up[0]}`,
+    'run for 1500 ms',
+    'produce',
   ]);
 const single = (kinds: typeof gentle) => fc.oneof(...kinds).map((text) => [text]);
 const gentleSteps = fc.array(fc.oneof({ weight: 12, arbitrary: single(gentle) }, { weight: 1, arbitrary: handover }), {
