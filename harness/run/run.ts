@@ -102,12 +102,17 @@ export async function executeRun(request: RunRequest): Promise<RunReport> {
     error = cause instanceof InterruptedError ? cause : failureOf(cause);
     file.error = error.message;
   }
-  let results: RunResults | null = null;
   try {
     writeJson(join(directory, 'run.json'), file);
+  } catch (cause) {
+    // The one that was written at the start says enough for a verdict: that the run did not complete.
+    error ??= failureOf(cause);
+  }
+  let results: RunResults | null = null;
+  try {
     request.progress.step('checking');
     const { checkRunDirectory } = await import('../check/load-run.ts');
-    results = await checkRunDirectory(directory);
+    results = checkRunDirectory(directory);
     writeJson(join(directory, 'results.json'), results);
     request.progress.step('writing the report');
     const { writeRunReport } = await import('../report/run.ts');
@@ -160,30 +165,40 @@ class Run {
         }),
       );
       await this.#with(cluster, (trace) => this.#test(cluster, trace, recorder));
+    } catch (cause) {
+      // Deploying rejects when it is interrupted: what ended the run counts, not what then failed.
+      this.#check();
+      throw cause;
     } finally {
       recorder.close();
     }
-    this.#check();
   }
 
   /** Runs `test` on the cluster and removes the cluster afterwards, whatever happened. */
   async #with(cluster: Cluster, test: (trace: TraceLog) => Promise<void>): Promise<void> {
     let trace: TraceLog | undefined;
+    let tested = false;
     try {
       cluster.onUnexpectedExit((node, detail) => {
+        if (tested) return;
         this.#file.residual = [...this.#file.residual, `${nameOf(node)} ended by itself: ${detail}`];
       });
       trace = recordTrace(cluster, join(this.#request.directory, 'trace.jsonl'), this.#keys, (error) =>
         this.#fail(error),
       );
       await test(trace);
-      if (this.#request.keep !== undefined && !this.#ending.signal.aborted) await this.#request.keep(cluster);
+      this.#check();
+      // What is done to the cluster while it is kept, and the Ctrl-C that ends that, is not part of the test.
+      tested = true;
+      trace.close();
+      await this.#request.keep?.(cluster);
     } finally {
       const { residue } = await this.#phase('removing the cluster', () => cluster.close());
       trace?.close();
       if (residue.length > 0)
         this.#fail(new EnvironmentError(`could not remove ${residue.join(', ')}: try tidemark gc`));
     }
+    if (this.#failure !== null) throw this.#failure;
   }
 
   async #test(cluster: Cluster, trace: TraceLog, recorder: ReturnType<typeof createRecorder>): Promise<void> {
