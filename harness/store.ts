@@ -9,6 +9,7 @@
 import {
   accessSync,
   constants,
+  existsSync,
   mkdirSync,
   readlinkSync,
   renameSync,
@@ -16,14 +17,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { environmentErrorFrom, errorCode } from './errors.ts';
 
 /** Makes a new folder `<store>/<name>/<time>`, where the time is UTC and sorts by name. */
 export function createStoreDirectory(store: string, name: string, now: Date): string {
   const root = resolve(store);
   try {
-    mkdirSync(join(root, name), { recursive: true });
+    makeFolders(join(root, name));
     accessSync(root, constants.W_OK);
     const time = now.toISOString().replaceAll(':', '').replace('.', '');
     for (let attempt = 0; attempt < 100; attempt += 1) {
@@ -38,6 +39,18 @@ export function createStoreDirectory(store: string, name: string, now: Date): st
     throw new Error(`a hundred folders named ${time} exist already`);
   } catch (error) {
     throw environmentErrorFrom(error, `cannot make a folder in the store ${root}`);
+  }
+}
+
+/** Not by Node's own recursion: where a folder cannot be made although its parent is there, as in /proc, it never ends. */
+function makeFolders(path: string): void {
+  if (existsSync(path)) return;
+  makeFolders(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another run may have made it in the meantime.
+    if (errorCode(error) !== 'EEXIST') throw error;
   }
 }
 
