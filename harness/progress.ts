@@ -7,11 +7,11 @@ import { styleText } from 'node:util';
 
 export interface Progress {
   /** A step has begun; on a terminal it replaces the one before. */
-  step(text: string): void;
+  readonly step: (text: string) => void;
   /** Something within a step that is worth seeing live but not worth a line in a log file. */
-  detail(text: string): void;
+  readonly detail: (text: string) => void;
   /** A line that stays. */
-  line(text: string): void;
+  readonly line: (text: string) => void;
 }
 
 /** Progress on standard error; `quiet` shows only lines that stay. */
