@@ -67,9 +67,18 @@ async function compare(flags: CompareFlags): Promise<number> {
     progress,
     signal,
   });
+  say(progress.line, results);
   const { writeComparisonReport } = await import('../report/comparison.ts');
-  const report = writeComparisonReport(directory);
-  say(progress.line, results, relative('.', report), command, seed);
+  try {
+    const report = relative('.', writeComparisonReport(directory));
+    progress.line(`report  ${report}`);
+    progress.line(`results ${join(report, '..', 'results.json')}`);
+  } catch (error) {
+    // The verdict stands without a report; what went wrong first is what the command ends with.
+    if (failure === null) throw error;
+  }
+  progress.line(`again   ${command}`);
+  progress.line(`seed ${seed}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   if (failure !== null) throw failure;
   return exitCodeOf(results);
@@ -80,21 +89,11 @@ export function commandOfRun(config: RunConfig): string {
   return [`npm run tidemark -- run --build ${config.build} --seed ${config.seed}`, ...flagsOf(config)].join(' ');
 }
 
-function say(
-  line: (text: string) => void,
-  results: ComparisonResults,
-  report: string,
-  command: string,
-  seed: number,
-): void {
+function say(line: (text: string) => void, results: ComparisonResults): void {
   line('');
   const mood =
     results.valid === true && results.control.anomalous > 0 ? 'good' : results.valid === false ? 'bad' : 'unsure';
   line(paint(mood, results.verdict));
-  line(`report  ${report}`);
-  line(`results ${join(report, '..', 'results.json')}`);
-  line(`again   ${command}`);
-  line(`seed ${seed}`);
 }
 
 function exitCodeOf(results: ComparisonResults): number {

@@ -49,6 +49,7 @@ export async function runComparison(request: ComparisonRequest): Promise<Compari
   const pairs: PairOutcome[] = [];
   let failure: ComparisonOutcome['failure'] = null;
   let results = conclude(request, pairs);
+  writeJson(join(request.directory, 'results.json'), results);
   let failuresInARow = 0;
   for (const [index, seed] of request.seeds.entries()) {
     const order: PairOutcome['order'] = createRandom(seed).stream('order').chance(0.5)
@@ -60,13 +61,15 @@ export async function runComparison(request: ComparisonRequest): Promise<Compari
       if (failure !== null) break;
       const outcome = await runOne(request, side, seed, `pair ${index + 1} of ${request.seeds.length}`);
       outcomes[side] = outcome;
+      if (request.signal.aborted) continue;
       failuresInARow = outcome.error === undefined ? 0 : failuresInARow + 1;
       if (failuresInARow >= 2) failure = new EnvironmentError(outcome.error ?? 'two runs in a row failed');
     }
+    // The interrupt may have come in the very last run.
+    if (request.signal.aborted) failure ??= new InterruptedError();
     const { control, candidate } = outcomes;
     if (control !== undefined && candidate !== undefined) {
       pairs.push({ seed, order, control, candidate });
-      results = conclude(request, pairs);
     } else if (control !== undefined || candidate !== undefined) {
       // Half a pair still counts: an anomaly that was found is never dropped. Its twin is a run without a verdict.
       const missing = (side: Side): RunOutcome => ({
@@ -75,7 +78,13 @@ export async function runComparison(request: ComparisonRequest): Promise<Compari
         error: 'the comparison ended before this run',
       });
       pairs.push({ seed, order, control: control ?? missing('control'), candidate: candidate ?? missing('candidate') });
-      results = conclude(request, pairs);
+    }
+    results = conclude(request, pairs);
+    try {
+      writeJson(join(request.directory, 'results.json'), results);
+    } catch (error) {
+      // What was found is still told, if not by a file.
+      failure ??= environmentErrorFrom(error, 'cannot write the results');
     }
     if (failure !== null) break;
   }
@@ -136,7 +145,7 @@ function describe(build: string, seed: number, report: Awaited<ReturnType<typeof
 function conclude(request: ComparisonRequest, pairs: readonly PairOutcome[]): ComparisonResults {
   const first = request.seeds[0] ?? 0;
   const { build: _build, seed: _seed, ...configuration } = request.configure(request.control, first);
-  const results = compareOutcomes({
+  return compareOutcomes({
     control: request.control,
     candidate: request.candidate,
     runtime: request.runtime.name,
@@ -145,6 +154,4 @@ function conclude(request: ComparisonRequest, pairs: readonly PairOutcome[]): Co
     command: request.command,
     pairs,
   });
-  writeJson(join(request.directory, 'results.json'), results);
-  return results;
 }
