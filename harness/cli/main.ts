@@ -2,8 +2,8 @@
  * The command line: one file per command beside this one, and one place where errors become exit codes.
  *
  * A command's action returns its exit code; it throws UsageError (254), EnvironmentError (255) or InterruptedError
- * (130). Anything else is a programmer error and is shown with its stack. Heavy modules are imported by the actions,
- * so that `--help` is instant.
+ * (130). Anything else is a programmer error and is shown with its stack; it exits with 255 too, wherever it was thrown,
+ * since Node's own 1 would be an anomaly. Heavy modules are imported by the actions, so that `--help` is instant.
  */
 import { Command, CommanderError } from 'commander';
 import {
@@ -11,6 +11,7 @@ import {
   InterruptedError,
   UsageError,
   environmentErrorFrom,
+  errorCode,
   exitCodes,
   isSystemError,
 } from '../errors.ts';
@@ -40,12 +41,19 @@ export async function main(argv: readonly string[]): Promise<void> {
   ]) {
     register(program);
   }
+  // From a callback. The watchdogs of a run see the end of this process and clean up.
+  process.on('uncaughtException', (error) => process.exit(exitCodeOf(error)));
+  process.stdout.on('error', (error) => {
+    // A reader who has gone, as `head` does, has seen enough; anything else has lost a verdict.
+    if (errorCode(error) !== 'EPIPE') throw new EnvironmentError(`cannot write to standard output: ${error.message}`);
+  });
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }
+  await new Promise((resolve) => process.stdout.write('', resolve));
   // What is still open now (an idle keep-alive socket of the engine, say) may not keep a finished command from ending.
   process.exit();
 }
