@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
+import type { Cluster } from '../../nemesis/ports.ts';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
 import { createProgress } from '../progress.ts';
 import { createStoreDirectory } from '../store.ts';
@@ -51,7 +52,8 @@ async function up(flags: UpFlags): Promise<void> {
   const { nodeCommand } = await import('../run/node-command.ts');
   const { createAdmin } = await import('../run/admin.ts');
 
-  let cluster: Awaited<ReturnType<typeof runtime.deploy>> | undefined;
+  let cluster: Cluster | undefined;
+  let failure: EnvironmentError | InterruptedError = new InterruptedError();
   try {
     cluster = await runtime.deploy({
       runId: `up-${process.pid}-${randomBytes(3).toString('hex')}`,
@@ -62,7 +64,16 @@ async function up(flags: UpFlags): Promise<void> {
       signal,
     });
     const trace = join(directory, 'trace.jsonl');
-    cluster.subscribe((line) => appendFileSync(trace, `${JSON.stringify(line)}\n`));
+    let writes = true;
+    cluster.subscribe((line) => {
+      if (!writes) return;
+      try {
+        appendFileSync(trace, `${JSON.stringify(line)}\n`);
+      } catch (error) {
+        writes = false;
+        progress.line(`the trace ends here: ${environmentErrorFrom(error, `cannot write ${trace}`).message}`);
+      }
+    });
     cluster.onUnexpectedExit((node, detail) =>
       progress.line(`${node === 'controller' ? node : `broker ${node}`} ended: ${detail}`),
     );
@@ -85,13 +96,9 @@ async function up(flags: UpFlags): Promise<void> {
     if (signal.aborted) resolve();
     await promise;
   } catch (error) {
-    if (signal.aborted) throw new InterruptedError();
-    throw environmentErrorFrom(error, 'cannot start the cluster');
-  } finally {
-    const closed = await cluster?.close();
-    if (closed !== undefined && closed.residue.length > 0) {
-      throw new EnvironmentError(`could not remove ${closed.residue.join(', ')}: try tidemark gc`);
-    }
+    if (!signal.aborted) failure = environmentErrorFrom(error, 'cannot start the cluster');
   }
-  throw new InterruptedError();
+  const { residue } = (await cluster?.close()) ?? { residue: [] };
+  if (residue.length > 0) failure = new EnvironmentError(`could not remove ${residue.join(', ')}: try tidemark gc`);
+  throw failure;
 }
