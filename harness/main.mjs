@@ -6,10 +6,15 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
+  // Started by an older Node below: if that one is killed, this process may not go on unseen.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel?.unref();
   const { main } = await import('./cli/main.ts');
   await main(process.argv.slice(2));
 } else {
-  const child = spawn(packagedNode(), [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(packagedNode(), [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
   // The child cleans up and decides the exit code; this process only passes signals on and waits.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code) => process.exit(code ?? 255));
