@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { Container } from 'dockerode';
 import type { AgentEvent, Command, Reply } from './agent/messages.ts';
 import { heartbeatIntervalMs, heartbeatTimeoutMs } from './agent/messages.ts';
-import { hear, LineSplitter } from './attach.ts';
+import { attach, hear, LineSplitter } from './attach.ts';
 
 type DropRequest = Omit<Extract<Command, { do: 'drop' }>, 'id'>;
 type ProbeRequest = Omit<Extract<Command, { do: 'probe' }>, 'id'>;
@@ -33,8 +33,8 @@ const complaintMax = 2_000;
 
 /** Opens the stream to a created container that is yet to be started. */
 export async function attachAgent(container: Container, name: string): Promise<Agent> {
-  const options = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
-  return new AgentLink(container, (await container.attach(options)) as unknown as Duplex, name);
+  const stream = await attach(container, { stdin: true, stdout: true, stderr: true });
+  return new AgentLink(container, stream, name);
 }
 
 interface Waiting {

@@ -8,7 +8,8 @@
  * Invariant: every byte comes out once, in order; a line is decoded as a whole, so that no character is torn.
  */
 
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
+import type { Container } from 'dockerode';
 
 export type Output = 'stdout' | 'stderr';
 
@@ -16,6 +17,21 @@ const headerBytes = 8;
 const newline = 0x0a;
 /** No line of a trace comes near it; whatever prints more without an end is cut there. */
 const lineBytesMax = 16 << 20;
+
+/** The streams of a container's process to attach to; with `stdin` the connection is kept open for writing. */
+export interface Streams {
+  readonly stdin?: true;
+  readonly stdout: true;
+  readonly stderr: true;
+}
+
+export async function attach(container: Container, streams: Streams): Promise<Duplex> {
+  const query = { stream: true, ...streams };
+  // The engine may leave a request's body unread, and the connection would then end as a broken one. So there is none,
+  // unless we write: then dockerode sends the request only together with a body.
+  const options = streams.stdin ? { ...query, hijack: true } : { ...query, _query: query, _body: {} };
+  return (await container.attach(options)) as unknown as Duplex;
+}
 
 /** Passes on what arrives. A stream that is out of step is destroyed with that error. */
 export function hear(stream: Readable, onBytes: (output: Output, bytes: Buffer) => void): void {

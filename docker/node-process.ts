@@ -7,12 +7,11 @@
  *
  * Invariant: what a verb says about the process was read from the engine after the fact.
  */
-import { once } from 'node:events';
-import type { Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { Container, ContainerInspectInfo } from 'dockerode';
 import type { Evidence, NodeName, TraceLine } from '../nemesis/ports.ts';
 import { archiveOf } from './archive.ts';
-import { hear, LineSplitter } from './attach.ts';
+import { attach, hear, LineSplitter } from './attach.ts';
 import { isStatus, reason } from './client.ts';
 import { brokerUser, inside } from './images.ts';
 
@@ -39,7 +38,7 @@ export class NodeProcess {
   readonly #hearing: Hearing;
   /** The verbs of one node happen one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
-  #stream: Readable | null = null;
+  #stream: Duplex | null = null;
   #ended: Promise<void> = Promise.resolve();
   #exitExpected = false;
   #lastWords = '';
@@ -140,7 +139,7 @@ export class NodeProcess {
   }
 
   async #attach(): Promise<void> {
-    const stream = (await this.#container.attach({ stream: true, stdout: true, stderr: true })) as unknown as Readable;
+    const stream = await attach(this.#container, { stdout: true, stderr: true });
     const lines = new LineSplitter((line) => this.#hear(line));
     hear(stream, (output, bytes) => {
       if (output === 'stdout') lines.push(bytes);
@@ -150,13 +149,15 @@ export class NodeProcess {
     this.#stream = stream;
     // A stream that breaks closes too; why is asked of the engine then.
     stream.on('error', () => {});
-    this.#ended = once(stream, 'close').then(async () => {
-      const rest = lines.end();
-      if (rest !== null) this.#hear(rest);
-      this.#stream = null;
-      if (!this.#exitExpected) await this.#reportExit();
-    });
-    this.#ended.catch(() => {});
+    const closed = Promise.withResolvers<void>();
+    stream.once('close', closed.resolve);
+    this.#ended = closed.promise.then(() => this.#heardEnd(lines.end()));
+  }
+
+  async #heardEnd(rest: string | null): Promise<void> {
+    if (rest !== null) this.#hear(rest);
+    this.#stream = null;
+    if (!this.#exitExpected) await this.#reportExit();
   }
 
   #hear(line: string): void {
