@@ -15,7 +15,7 @@ import { scenarioDefaults } from '../../harness/sim/scenario-settings.ts';
 import { parseStep } from '../../harness/sim/scenario-steps.ts';
 import { inputOf, playedSteps } from './played.ts';
 
-/** Searching takes a few seconds on an idle machine. */
+/** RUNS sets how many schedules are tried of each kind. Searching takes a few seconds on an idle machine. */
 const PATIENCE_MS = 120_000;
 
 const broker = fc.constantFrom('1', '2', '3');
