@@ -74,10 +74,6 @@ export async function createPod(engine: Engine, plan: PodPlan): Promise<Pod> {
   };
 }
 
-export function volumeName(runId: string, node: NodeName): string {
-  return `${objectName(runId, node)}-data`;
-}
-
 function create(engine: Engine, plan: PodPlan, role: string, options: ContainerCreateOptions): Promise<Container> {
   return engine.docker.createContainer({
     name: `${objectName(plan.runId, plan.node)}-${role}`,
@@ -106,7 +102,7 @@ function bounded(limit: { readonly memory: number; readonly pids: number }): Hos
 function dataVolume(plan: PodPlan): NonNullable<HostConfig['Mounts']>[number] {
   return {
     Type: 'volume',
-    Source: volumeName(plan.runId, plan.node),
+    Source: `${objectName(plan.runId, plan.node)}-data`,
     Target: inside.data,
     VolumeOptions: { NoCopy: false, Labels: { ...plan.labels }, DriverConfig: { Name: 'local', Options: {} } },
   };

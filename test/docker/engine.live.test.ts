@@ -18,7 +18,7 @@ import { ensureImage, inside } from '../../docker/images.ts';
 import { have } from '../require.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const program = 'test/docker/probe-program.ts';
+const program = fileURLToPath(new URL('probe-program.ts', import.meta.url));
 
 let directory: string;
 let server: Server | undefined;
@@ -119,7 +119,7 @@ describe.skipIf(!have.docker)('an engine that answers', () => {
     const image = await ensureImage(engine, [], () => {});
     const container = await engine.docker.createContainer({
       Image: image.name,
-      Cmd: [inside.node, join(project, program), 'unix:///engine.sock'],
+      Cmd: [inside.node, program, 'unix:///engine.sock'],
       AttachStdout: true,
       Tty: true,
       NetworkDisabled: true,
