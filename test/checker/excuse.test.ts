@@ -150,6 +150,27 @@ describe('a truncation by a member of the ISR', () => {
   });
 });
 
+describe('a leader outside the ISR at the acknowledgement', () => {
+  /** Broker 2 fetched the record and leads; broker 1 leads after it, without the record; broker 3 lost its disk. */
+  function twoUncleanLeaders(truncates: boolean): Story {
+    const story = acknowledgedAlone();
+    story.copy(3, 2);
+    story.begin(2, [2], { clean: false });
+    if (truncates) story.truncate(2, 1, 'high-watermark-on-election', { highWatermark: 1 });
+    story.begin(1, [1], { clean: false });
+    story.restart(3, 1, { flushed: 1 });
+    story.follow(2, 3);
+    if (!truncates) story.truncateByEpoch(2, 1, 1, 0, 0);
+    story.settle();
+    return story;
+  }
+
+  it('that truncates itself is not excused by a later unclean election', () => {
+    expect(losses(twoUncleanLeaders(true).check())).toEqual(['violation']);
+    expect(losses(twoUncleanLeaders(false).check())).toEqual(['expected']);
+  });
+});
+
 describe('a storage fault', () => {
   /** Both brokers had the record; broker 2, alone in the ISR, loses power with `flushed` records on disk. */
   function powerLoss(flushed: number, cutTo: number, cut = 'power-loss'): Story {
@@ -244,6 +265,36 @@ describe('what readers saw', () => {
     story.begin(1, [1], { clean: false });
     const results = settleUnder1(story).check();
     expect(kinds(results, 'expected')).toEqual(['consumer-saw-uncommitted']);
+    expect(results.valid).toBe(true);
+  });
+
+  it('is judged by its own record, not by an acknowledged one that took its offset', () => {
+    const story = new Story({ brokers: 2, minInsyncReplicas: 1, build: 'epoch' });
+    story.begin(1, [1, 2]);
+    story.commit(1);
+    story.send(2);
+    story.copy(1, 2);
+    story.hw(2, 1);
+    story.unanswered(2);
+    story.poll(100, [
+      [0, 1],
+      [1, 2],
+    ]);
+    story.isr([2]);
+    story.elect(null, [2]);
+    story.restart(2, 1, { flushed: 1 });
+    story.begin(2, [2]);
+    story.send(3);
+    story.hw(2, 2);
+    story.ack(3);
+    story.restart(1, 2);
+    story.follow(1);
+    story.truncateByEpoch(1, 1, 2, 0, 0);
+    story.settle();
+    const results = story.check();
+    expect(results.anomalies.map(({ kind, class: className }) => [kind, className])).toEqual([
+      ['inconsistent-offsets', 'expected'],
+    ]);
     expect(results.valid).toBe(true);
   });
 
