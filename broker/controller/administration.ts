@@ -7,8 +7,7 @@
 import type { Effect, NodeId, RequestEvent } from '../core/step.ts';
 import { ErrorCode } from '../protocol/index.ts';
 import type { ApiName, ResponseBody } from '../protocol/index.ts';
-import { commit, decide, eligibleIn, messageOf, trace } from './changes.ts';
-import { firstState } from './election.ts';
+import { commit, decide, messageOf, startPartitions, trace } from './changes.ts';
 import { findPartition, keyOf } from './metadata.ts';
 import type { ControllerState } from './metadata.ts';
 import { electFor, moveFor, planTopic, unknownPartition } from './topics.ts';
@@ -37,10 +36,7 @@ function createTopic(
   effects: Effect[],
 ): void {
   commit(state, { type: 'topic', topic, replicas }, effects);
-  for (const partition of state.topics.get(topic)?.partitions ?? []) {
-    trace(effects, { event: 'create', partition: keyOf(partition), replicas: partition.replicas });
-    decide(state, partition, firstState(partition.replicas, eligibleIn(state)), 'create', effects, msg);
-  }
+  startPartitions(state, state.topics.get(topic)?.partitions ?? [], effects, msg);
 }
 
 export function deleteTopics(

@@ -4,18 +4,30 @@
  * In this order, for each single change. The trace comes first because everything that follows may be seen by somebody:
  * a controller that dies between the two has told of a change that never was, never made one that nobody was told of.
  * Telling the brokers comes last of all, at the end of the step (`pushes.ts`).
+ *
+ * What belongs together can be several records (a fencing, and the elections that follow from it), and a crash can come
+ * between any two of them. So every consequence is drawn from the state alone, and the next start draws those that are
+ * missing ({@link completeChanges}): else the leader that was fenced could come back and lead on in the same epoch.
  */
 import type { Effect, NodeId, Origin } from '../core/step.ts';
 import type { TraceEvent } from '../core/trace.ts';
-import { afterLeaving, afterReturn } from './election.ts';
+import { afterLeaving, afterReturn, firstState } from './election.ts';
 import type { Decision, Eligible } from './election.ts';
 import { NO_LEADER, applyRecord, isEligible, keyOf, livePartitions } from './metadata.ts';
 import type { BrokerState, ControllerState, MetadataRecord, PartitionState } from './metadata.ts';
 
-export function fence(state: ControllerState, broker: BrokerState, reason: string, effects: Effect[]): void {
-  trace(effects, { event: 'fence', broker: broker.id, reason });
-  commit(state, { type: 'fence', broker: broker.id }, effects);
-  leave(state, broker, 'fenced', effects);
+/** Fences brokers. All of them count as gone before the first successor is sought, lest it be one of them. */
+export function fence(
+  state: ControllerState,
+  brokers: readonly BrokerState[],
+  reason: string,
+  effects: Effect[],
+): void {
+  for (const { id } of brokers) {
+    trace(effects, { event: 'fence', broker: id, reason });
+    commit(state, { type: 'fence', broker: id }, effects);
+  }
+  for (const broker of brokers) leave(state, broker, 'fenced', effects);
 }
 
 /** A broker that is not live any more gives up its leaderships and its places in the ISRs. */
@@ -38,10 +50,39 @@ export function unfenceIfReady(state: ControllerState, broker: BrokerState, nowN
   if (!asks || broker.acknowledgedVersion < broker.mustKnowVersion) return;
   trace(effects, { event: 'unfence', broker: broker.id });
   commit(state, { type: 'unfence', broker: broker.id }, effects);
+  electMissingLeaders(state, effects);
+}
+
+/** Where nobody leads, somebody may be able to by now. */
+function electMissingLeaders(state: ControllerState, effects: Effect[]): void {
   for (const partition of livePartitions(state)) {
     const decision = afterReturn(partition, eligibleIn(state), state.config.uncleanElection);
     if (decision !== null) decide(state, partition, decision, 'unfenced', effects);
   }
+}
+
+/** Gives the partitions of a topic their first leaders, as far as they had none yet. */
+export function startPartitions(
+  state: ControllerState,
+  partitions: Iterable<PartitionState>,
+  effects: Effect[],
+  msg?: string,
+): void {
+  for (const partition of partitions) {
+    if (partition.leaderEpoch >= 0) continue;
+    trace(effects, { event: 'create', partition: keyOf(partition), replicas: partition.replicas });
+    decide(state, partition, firstState(partition.replicas, eligibleIn(state)), 'create', effects, msg);
+  }
+}
+
+/** Draws the consequences that a crash kept a former life from drawing. Does nothing where none is missing. */
+export function completeChanges(state: ControllerState, effects: Effect[]): void {
+  startPartitions(state, livePartitions(state), effects);
+  for (const broker of state.brokers) {
+    if (broker.fenced) leave(state, broker, 'fenced', effects);
+    else if (broker.shuttingDown) leave(state, broker, 'controlled-shutdown', effects);
+  }
+  electMissingLeaders(state, effects);
 }
 
 /** Traces and commits a decision of the controller's own. Without a new leader it is told as a change of the ISR. */

@@ -6,8 +6,8 @@
  * bump on every change of its own as with ZooKeeper, and the newest state of each partition pushed to every broker.
  *
  * A change is decided (`election.ts`, `topics.ts`), traced, persisted and applied, and only then told to anybody. A
- * controller that starts again from its records knows the same epochs; it gives every live broker a fresh session
- * before it fences any, since the silence was its own.
+ * controller that starts again from its records knows the same epochs and ends what its crash cut short; it gives every
+ * live broker a fresh session before it fences any, since the silence was its own.
  *
  * Invariant: fencing comes before registering again. A broker that died and came back quickly is refused until its
  * former life has been fenced and taken out of the ISRs, so no restart goes unnoticed (DUPLICATE_BROKER_REGISTRATION).
@@ -17,7 +17,7 @@ import type { CoreEvent, Effect, NodeId, Origin, RequestEvent } from '../core/st
 import { ErrorCode, apis } from '../protocol/index.ts';
 import type { ApiName, ResponseBody } from '../protocol/index.ts';
 import { createTopics, deleteTopics, electLeaders, moveLeader } from './administration.ts';
-import { commit, eligibleIn, fence, leave, messageOf, trace, unfenceIfReady } from './changes.ts';
+import { commit, completeChanges, eligibleIn, fence, leave, messageOf, trace, unfenceIfReady } from './changes.ts';
 import { checkProposal } from './election.ts';
 import { NO_LEADER, applyRecord, emptyState, findBroker, findPartition, keyOf } from './metadata.ts';
 import type { BrokerState, ControllerState, MetadataRecord, PartitionState } from './metadata.ts';
@@ -53,6 +53,7 @@ export function createController(
   for (const { id, host, port } of state.brokers) effects.push({ type: 'endpoint', peer: id, host, port });
   /* None is fenced before it had a whole session to be heard again. */
   for (const broker of state.brokers) broker.sessionDeadlineNs = nowNs + sessionNs(state);
+  completeChanges(state, effects);
   sendPushes(state, nowNs, effects);
   return { state, effects };
 }
@@ -187,9 +188,9 @@ function heartbeat(
   broker.wantsUnfenced = !body.wantFence && !body.wantShutDown;
   if (body.wantShutDown) {
     beginShutdown(state, broker, origin, effects);
-    if (!broker.fenced && handoverIsKnown(state, broker)) fence(state, broker, 'controlled-shutdown', effects);
+    if (!broker.fenced && handoverIsKnown(state, broker)) fence(state, [broker], 'controlled-shutdown', effects);
   } else if (body.wantFence && !broker.fenced) {
-    fence(state, broker, 'requested', effects);
+    fence(state, [broker], 'requested', effects);
   }
   unfenceIfReady(state, broker, nowNs, effects);
   return {
@@ -283,9 +284,8 @@ function describeApis(): ResponseBody<'ApiVersions'> {
 }
 
 function expireSessions(state: ControllerState, nowNs: number, effects: Effect[]): void {
-  for (const broker of state.brokers) {
-    if (!broker.fenced && broker.sessionDeadlineNs <= nowNs) fence(state, broker, 'session-timeout', effects);
-  }
+  const silent = state.brokers.filter((broker) => !broker.fenced && broker.sessionDeadlineNs <= nowNs);
+  fence(state, silent, 'session-timeout', effects);
 }
 
 /**

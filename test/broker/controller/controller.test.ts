@@ -91,6 +91,19 @@ test('the last member stays in the ISR when it is gone, and nobody leads until i
   expect(controller.partition()).toEqual({ leader: 3, leaderEpoch: 2, partitionEpoch: 3, isr: [3] });
 });
 
+test('brokers whose sessions end at once hand nothing over to one another', () => {
+  const controller = clusterOfThree();
+  controller.move(0, 1);
+  controller.pass(200);
+  for (const id of [1, 2, 3]) controller.heartbeat(id);
+  controller.pass(1000);
+  controller.heartbeat(2);
+  controller.pass(500);
+  expect(controller.linesOf('fence')).toMatchObject([{ broker: 1 }, { broker: 3 }]);
+  expect(controller.linesOf('election').slice(2)).toMatchObject([{ leader: 2, previousLeader: 1 }]);
+  expect(controller.partition()).toMatchObject({ leader: 2, isr: [2] });
+});
+
 test('an unclean election takes the first live replica, and only where it is allowed', () => {
   const controller = TestController.withBrokers(3, { uncleanElection: true });
   controller.createTopic('tide', [[3, 1, 2]]);

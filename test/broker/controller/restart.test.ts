@@ -67,6 +67,41 @@ test('a record that contradicts what is known ends the process', () => {
   expect(() => new TestController({}, [{ type: 'surprise' }])).toThrow('is of no known type');
 });
 
+/** A controller that died when only so many of its records were on the disk. */
+const cutShort = (controller: TestController, records: number) =>
+  new TestController({ boot: 2 }, controller.records.slice(0, records), controller.nowMs);
+
+test('a controller that died between a fencing and what follows from it ends the work at its next start', () => {
+  const before = TestController.withBrokers(3);
+  before.createTopic('tide', [[1, 2, 3]]);
+  before.acknowledgeAll();
+  before.keepAlive([2, 3], 1800);
+  const fencing = before.records.findIndex((record) => (record as { type: string }).type === 'fence');
+  expect(before.partition()).toMatchObject({ leader: 2, leaderEpoch: 1, isr: [2, 3] });
+  const after = cutShort(before, fencing + 1);
+  expect(after.partition()).toMatchObject({ leader: 2, leaderEpoch: 1, isr: [2, 3] });
+  expect(after.linesOf('election')).toMatchObject([{ leader: 2, previousLeader: 1, leaderEpoch: 1 }]);
+  /* Told only when it is on the disk. */
+  expect(after.records).toHaveLength(fencing + 2);
+  expect(after.pushes[0]?.body.partitions).toMatchObject([{ leader: 2, leaderEpoch: 1 }]);
+});
+
+test('a controller that died in the middle of creating a topic gives every partition its first leader', () => {
+  const before = TestController.withBrokers(2);
+  before.createTopic('tide', [
+    [1, 2],
+    [2, 1],
+    [1, 2],
+  ]);
+  const after = cutShort(before, before.records.length - 2);
+  expect([0, 1, 2].map((index) => after.partition(index))).toMatchObject([
+    { leader: 1, leaderEpoch: 0, isr: [1, 2] },
+    { leader: 2, leaderEpoch: 0, isr: [2, 1] },
+    { leader: 1, leaderEpoch: 0, isr: [1, 2] },
+  ]);
+  expect(after.linesOf('create')).toMatchObject([{ partition: 'tide-1' }, { partition: 'tide-2' }]);
+});
+
 /** Anything that may happen to a controller of three brokers and one topic. */
 const happening = fc.oneof(
   fc.record({ what: fc.constant('register' as const), broker: fc.integer({ min: 1, max: 3 }), life: fc.nat(3) }),
@@ -136,8 +171,22 @@ test.each([true, false])(
           leaders.set(after.leaderEpoch, after.leader);
         }
         expect(durable(restarted(controller))).toEqual(durable(controller));
+        expectSoundFromAnyRecord(controller);
       }),
       { numRuns: 200 },
     );
   },
 );
+
+/** After whichever record the controller dies: once it has started again nobody leads who is not live. */
+function expectSoundFromAnyRecord(controller: TestController): void {
+  for (let count = 0; count <= controller.records.length; count++) {
+    const { state } = cutShort(controller, count);
+    const live = (id: number) =>
+      state.brokers.some((broker) => broker.id === id && !broker.fenced && !broker.shuttingDown);
+    for (const { leader, isr } of state.topics.get('tide')?.partitions ?? []) {
+      expect(isr.length).toBeGreaterThan(0);
+      expect(leader === -1 ? isr.some(live) : !live(leader)).toBe(false);
+    }
+  }
+}
