@@ -1,0 +1,206 @@
+/** From flags to the configuration of a run, and back: a printed command must mean what was run. */
+import { Command, CommanderError } from 'commander';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { buildNames } from '../../../broker/core/builds.ts';
+import { defects } from '../../../broker/core/defects.ts';
+import { registerCheck } from '../../../harness/cli/check.ts';
+import { commandOfRun, registerCompare } from '../../../harness/cli/compare.ts';
+import { registerGc } from '../../../harness/cli/gc.ts';
+import { addRunOptions, runConfigFrom, type RunFlags } from '../../../harness/cli/options.ts';
+import { registerReport } from '../../../harness/cli/report.ts';
+import { registerRun } from '../../../harness/cli/run.ts';
+import { registerScenario } from '../../../harness/cli/scenario.ts';
+import { registerUp } from '../../../harness/cli/up.ts';
+import { UsageError } from '../../../harness/errors.ts';
+import { defaultRunConfig, type RunConfig } from '../../../harness/plan/config.ts';
+import { expectGolden } from '../../golden.ts';
+
+interface Flags extends RunFlags {
+  readonly build: string;
+}
+
+/** What `tidemark run` with these arguments would run. */
+function configOf(...argv: readonly string[]): RunConfig {
+  const command = addRunOptions(new Command('run').option('--build <build>', '', 'epoch'));
+  command.exitOverride().configureOutput({ writeErr: () => {} });
+  const flags = command.parse(argv, { from: 'user' }).opts<Flags>();
+  return runConfigFrom(flags, flags.build, flags.seed ?? 1, flags.runtime ?? 'local');
+}
+
+/** The line that a user gets for these arguments. */
+function complaint(...argv: readonly string[]): string {
+  try {
+    configOf(...argv);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  throw new Error(`${argv.join(' ')} was accepted`);
+}
+
+describe('a run without flags', () => {
+  it('has the default configuration', () => {
+    expect(configOf()).toEqual({ ...defaultRunConfig, build: 'epoch', runtime: 'local', seed: 1 });
+  });
+});
+
+describe('durations', () => {
+  it.each([
+    ['7', 7_000],
+    ['7s', 7_000],
+    ['1.5', 1_500],
+    ['250ms', 250],
+    ['2m', 120_000],
+    ['0.5m', 30_000],
+    ['24h', null],
+    ['0', null],
+    ['-3', null],
+    ['1441m', null],
+    ['', null],
+    ['soon', null],
+  ])('%s is %s ms', (text, ms) => {
+    if (ms !== null) expect(configOf('--time-limit', text).timeLimitMs).toBe(ms);
+    else
+      expect(complaint('--time-limit', text)).toBe(
+        `--time-limit ${text}: write seconds, or a number with ms, s or m, up to a day`,
+      );
+  });
+});
+
+describe('flags', () => {
+  it('of concurrency may count in brokers', () => {
+    expect(configOf('--concurrency', '2n', '--nodes', '5').concurrency).toBe(10);
+    expect(configOf('--concurrency', '3').concurrency).toBe(3);
+  });
+
+  it('of faults take a list, all or none, and name each once', () => {
+    expect(configOf('--nemesis', 'none').nemesis).toEqual([]);
+    expect(configOf('--nemesis', 'all').nemesis).toEqual(defaultRunConfig.nemesis);
+    expect(configOf('--nemesis', 'crash, pause,crash').nemesis).toEqual(['crash', 'pause']);
+  });
+
+  it.each([
+    [['--seed', '-1'], '--seed -1: write a whole number from 0 to '],
+    [['--nodes', '0'], '--nodes 0: write a whole number from 1 to 9'],
+    [['--nodes', '1e1'], '--nodes 1e1: write a whole number from 1 to 9'],
+    [['--partitions', '201'], '--partitions 201: write a whole number from 1 to 200'],
+    [['--rate', '1.5'], '--rate 1.5: write a whole number from 1 to 100000'],
+    [['--acks', '2'], '--acks 2: write all, 1 or 0'],
+    [['--concurrency', '0'], '--concurrency 0: write a number from 1 to 1000, or a multiple of the brokers such as 2n'],
+    [['--concurrency', '400n'], '--concurrency 400n: write a number from 1 to 1000'],
+    [
+      ['--nemesis', 'fire'],
+      '--nemesis: there is no "fire"; known are partition, pause, crash, leader-move, handover-crash',
+    ],
+    [['--defect', 'laziness'], '--defect: there is no "laziness"; known are ack-at-leo'],
+    [['--build', 'kip966'], `there is no build "kip966": the builds are ${buildNames.join(', ')}`],
+    [['--build', '1=hw'], '"1=hw" gives node 2 no build'],
+    [['--nodes', '2'], '--replication-factor 3 needs as many brokers: raise --nodes (now 2)'],
+    [['--min-insync', '4', '--nodes', '5'], '--min-insync 4 exceeds --replication-factor 3: no write could ever be'],
+    [['--session-timeout', '500ms'], '--session-timeout 500ms must be at least twice --heartbeat-interval 300ms'],
+    [['--fetch-wait', '3s'], '--replica-lag-time 2000ms must be at least twice --fetch-wait 3000ms'],
+  ])('%j are refused, and the line says what would be right', (argv, line) => {
+    expect(complaint(...argv).slice(0, line.length)).toBe(line);
+    expect(complaint(...argv)).not.toContain('\n');
+  });
+
+  it('all refuse a value that makes no sense, by name', () => {
+    const free = new Set(['--store']);
+    const taking = addRunOptions(new Command('run')).options.filter((option) => option.required);
+    expect(taking.length).toBeGreaterThan(18);
+    for (const option of taking.filter(({ long }) => !free.has(long ?? ''))) {
+      const flag = option.long ?? '';
+      let told: unknown = null;
+      try {
+        configOf(flag, '~');
+      } catch (error) {
+        told = error;
+      }
+      expect(told instanceof UsageError || told instanceof CommanderError, flag).toBe(true);
+      expect((told as Error).message).toContain(flag);
+      expect((told as Error).message).toContain('~');
+    }
+  });
+});
+
+/** Any configuration that the flags can say. */
+const configurations: fc.Arbitrary<RunConfig> = fc
+  .record({ nodes: fc.integer({ min: 1, max: 9 }), draw: fc.nat(), other: fc.nat() })
+  .chain(({ nodes, draw, other }) => {
+    const replicationFactor = 1 + (draw % nodes);
+    const ms = (min: number): fc.Arbitrary<number> =>
+      fc.oneof(
+        fc.integer({ min, max: 100_000 }),
+        fc.integer({ min: Math.ceil(min / 1000), max: 200 }).map((s) => s * 1000),
+      );
+    const build = fc.constantFrom(...buildNames);
+    const mix = fc.tuple(build, build).map(([one, rest]) => `1=${one},2-${nodes}=${rest}`);
+    return fc.record<RunConfig>({
+      build: nodes > 2 ? fc.oneof(build, mix) : build,
+      defects: fc.subarray(Object.keys(defects)),
+      runtime: fc.constantFrom('local', 'docker'),
+      seed: fc.nat(),
+      brokers: fc.constant(nodes),
+      replicationFactor: fc.constant(replicationFactor),
+      minInsyncReplicas: fc.constant(1 + (other % replicationFactor)),
+      uncleanElection: fc.boolean(),
+      acks: fc.constantFrom('all', 0, 1),
+      topic: fc.constant(defaultRunConfig.topic),
+      partitions: fc.integer({ min: 1, max: 200 }),
+      rate: fc.integer({ min: 1, max: 100_000 }),
+      concurrency: fc.integer({ min: 1, max: 1000 }),
+      timeLimitMs: ms(1),
+      settleTimeoutMs: ms(1),
+      clientTimeoutMs: ms(1),
+      nemesis: fc.subarray([...defaultRunConfig.nemesis]),
+      nemesisIntervalMs: ms(1),
+      replicaLagTimeMaxMs: ms(2_000),
+      brokerSessionTimeoutMs: ms(2_000),
+      heartbeatIntervalMs: fc.integer({ min: 1, max: 1_000 }),
+      fetchMaxWaitMs: fc.integer({ min: 1, max: 1_000 }),
+      highWatermarkCheckpointIntervalMs: ms(1),
+      leaveRunning: fc.constant(false),
+    });
+  });
+
+describe('the command that repeats a run', () => {
+  it('means, when it is typed, the configuration that was run', () => {
+    fc.assert(
+      fc.property(configurations, (config) => {
+        const [program, argv] = commandOfRun(config).split(' -- run ');
+        expect(program).toBe('npm run tidemark');
+        expect(configOf(...(argv ?? '').split(' '))).toEqual(config);
+      }),
+    );
+  });
+
+  it('names no more than differs from the defaults', () => {
+    const config: RunConfig = { ...defaultRunConfig, build: 'hw', runtime: 'docker', seed: 12 };
+    expect(commandOfRun(config)).toBe('npm run tidemark -- run --build hw --seed 12 --runtime docker');
+  });
+
+  it('does not keep the cluster again', () => {
+    const config: RunConfig = { ...defaultRunConfig, build: 'hw', runtime: 'local', seed: 12, leaveRunning: true };
+    expect(commandOfRun(config)).not.toContain('--leave-db-running');
+  });
+});
+
+describe('--help', () => {
+  const commands = new Command('tidemark');
+  const registers = [
+    registerCompare,
+    registerRun,
+    registerUp,
+    registerCheck,
+    registerScenario,
+    registerReport,
+    registerGc,
+  ];
+  for (const register of registers) register(commands);
+
+  it.each(commands.commands.map((command) => [command.name(), command] as const))('of %s', (name, command) => {
+    const help = command.configureOutput({ getOutHelpWidth: () => 100 }).helpInformation();
+    expectGolden(`test/golden/help-${name}.txt`, help);
+  });
+});
