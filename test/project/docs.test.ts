@@ -36,7 +36,9 @@ describe('the documents', () => {
   });
 
   it.each(documents)('%s links only to files that exist', (document) => {
-    const links = [...readFileSync(document, 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
+    const links = [...readFileSync(document, 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(
+      (match) => match[1] ?? '',
+    );
     expect(links.filter((link) => !existsSync(normalize(join(dirname(document), link))))).toEqual([]);
   });
 
