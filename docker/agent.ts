@@ -7,7 +7,7 @@
 import type { Duplex } from 'node:stream';
 import type { Container } from 'dockerode';
 import type { AgentEvent, Command, Reply } from './agent/messages.ts';
-import { heartbeatIntervalMs, heartbeatTimeoutMs } from './agent/messages.ts';
+import { heartbeatIntervalMs, heartbeatTimeoutMs, readyId } from './agent/messages.ts';
 import { attach, hear, LineSplitter } from './attach.ts';
 
 type DropRequest = Omit<Extract<Command, { do: 'drop' }>, 'id'>;
@@ -27,8 +27,6 @@ export interface Agent {
 }
 
 const replyTimeoutMs = 10_000;
-/** Under this id the agent's first word is awaited. */
-const readyId = 0;
 const complaintMax = 2_000;
 
 /** Opens the stream to a created container that is yet to be started. */

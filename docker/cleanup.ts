@@ -8,8 +8,6 @@
  */
 import type { Engine } from './client.ts';
 import { connectEngine, isStatus, reason } from './client.ts';
-import { imageLabel } from './images.ts';
-import type { Owner } from './labels.ts';
 import { label, ownerState, parseOwner } from './labels.ts';
 
 type ObjectKind = 'container' | 'network' | 'volume';
@@ -20,31 +18,32 @@ interface Found {
   /** How a person would name it. */
   readonly name: string;
   readonly run: string;
-  readonly owner: Owner | null;
+  /** As the label names it. */
+  readonly owner: string | undefined;
 }
 
 export interface GarbageOptions {
   readonly engine?: Engine;
-  /** Also images of ours that no container uses; the next run assembles its own again. */
-  readonly images?: boolean;
 }
 
 /** Removes the objects of runs whose owner is dead, and names them. Runs that live, or may live, are not touched. */
 export async function collectGarbage(options: GarbageOptions = {}): Promise<{ removed: string[] }> {
   const engine = options.engine ?? (await connectEngine());
-  const dead = (await findObjects(engine)).filter(
-    (object) => object.owner !== null && ownerState(object.owner) === 'dead',
-  );
+  const dead = (await findObjects(engine)).filter(isDead);
   await removeAll(engine, dead);
   const left = new Set((await findObjects(engine)).map((object) => object.id));
-  const removed = dead.filter((object) => !left.has(object.id)).map(describe);
-  return { removed: options.images ? [...removed, ...(await removeImages(engine))] : removed };
+  return { removed: dead.filter((object) => !left.has(object.id)).map(describe) };
 }
 
-/** Removes everything of one run, and names what is left of it all the same. Rejects only if the engine fails. */
-export async function removeRun(engine: Engine, runId: string): Promise<string[]> {
-  const problems = await removeAll(engine, await findObjects(engine, runId));
-  const left = await findObjects(engine, runId);
+/**
+ * Removes everything that `owner` created for a run, and names what is left of it all the same. Somebody else's run may
+ * have the same name by mistake; nothing of it is touched. Rejects only if the engine fails.
+ */
+export async function removeRun(engine: Engine, runId: string, owner: string): Promise<string[]> {
+  const ours = async (): Promise<Found[]> =>
+    (await findObjects(engine, runId)).filter((object) => object.owner === owner);
+  const problems = await removeAll(engine, await ours());
+  const left = await ours();
   return left.map((object) => `${describe(object)}${problems.get(object.id) ?? ''}`);
 }
 
@@ -65,7 +64,7 @@ async function findObjects(engine: Engine, runId?: string): Promise<Found[]> {
 }
 
 function found(kind: ObjectKind, id: string, name: string, labels: Readonly<Record<string, string>>): Found {
-  return { kind, id, name, run: labels[label.run] ?? '', owner: parseOwner(labels[label.owner]) };
+  return { kind, id, name, run: labels[label.run] ?? '', owner: labels[label.owner] };
 }
 
 /** What went wrong, by object. */
@@ -100,23 +99,9 @@ function remove(engine: Engine, object: Found): Promise<unknown> {
   }
 }
 
-async function removeImages(engine: Engine): Promise<string[]> {
-  const removed: string[] = [];
-  const images = await engine.docker.listImages({ filters: { label: [imageLabel] } });
-  // Upper layers first: an image on which another one stands cannot be removed.
-  for (const image of images.toSorted((one, other) => Number(isLower(one.Labels)) - Number(isLower(other.Labels)))) {
-    try {
-      await engine.docker.getImage(image.Id).remove();
-      removed.push(`image ${image.RepoTags?.[0] ?? image.Id}`);
-    } catch (error) {
-      if (!isStatus(error, 404, 409)) throw error;
-    }
-  }
-  return removed;
-}
-
-function isLower(labels: Readonly<Record<string, string>> | null): boolean {
-  return labels?.[imageLabel] === 'node';
+function isDead(object: Found): boolean {
+  const owner = parseOwner(object.owner);
+  return owner !== null && ownerState(owner) === 'dead';
 }
 
 function describe(object: Found): string {

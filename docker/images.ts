@@ -4,7 +4,8 @@
  * Two layers, since one changes with every edit and the other with every Node. The lower one is the Node binary that
  * runs this very process, `nft`, their shared libraries and their loader. The upper one is the program: the broker's
  * sources, the agent's, and pino with what it needs. An image is named by a hash of its content, so a present one is
- * always the right one; equal runs share it. It stays on the machine when a run ends; `gc` removes those out of use.
+ * always the right one; equal runs share it. It stays on the machine when a run ends, with a label by which it can be
+ * pruned.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

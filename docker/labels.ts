@@ -45,12 +45,17 @@ export function ownerState(owner: Owner): OwnerState {
   return startTicksOf(owner.pid) === owner.startTicks ? 'alive' : 'dead';
 }
 
+/** The label's value for what this process owns. */
+export function ownerLabel(): string {
+  return JSON.stringify(thisProcess());
+}
+
 /** The labels of everything that a run creates. */
 export function runLabels(runId: string): Record<string, string> {
   return {
     [label.run]: runId,
     [label.created]: new Date().toISOString(),
-    [label.owner]: JSON.stringify(thisProcess()),
+    [label.owner]: ownerLabel(),
   };
 }
 

@@ -8,6 +8,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { spawnDetached } from './host.ts';
+import { ownerLabel } from './labels.ts';
 
 export interface Lease {
   /** The run is cleaned up: the reaper has nothing to do any more. */
@@ -19,6 +20,10 @@ const cleanedUp = 'cleaned up';
 
 /** Starts the reaper of a run that this process owns. */
 export function holdLease(runId: string): Lease {
-  const reaper = spawnDetached(fileURLToPath(new URL('reaper-main.ts', import.meta.url)), [runId, cleanedUp]);
+  const reaper = spawnDetached(fileURLToPath(new URL('reaper-main.ts', import.meta.url)), [
+    runId,
+    ownerLabel(),
+    cleanedUp,
+  ]);
   return { end: () => reaper.end(cleanedUp) };
 }

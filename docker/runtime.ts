@@ -33,7 +33,7 @@ import { connectEngine, reason } from './client.ts';
 import type { Place } from './cuts.ts';
 import { cutName, cutOf, dropsOf } from './cuts.ts';
 import { ensureImage, inside } from './images.ts';
-import { runLabels } from './labels.ts';
+import { ownerLabel, runLabels } from './labels.ts';
 import type { RunNetwork } from './network.ts';
 import { brokersMax, createNetwork } from './network.ts';
 import { NodeProcess } from './node-process.ts';
@@ -64,7 +64,7 @@ export async function deployDocker(spec: DeploySpec): Promise<Cluster> {
     }
     return cluster;
   } catch (error) {
-    const residue = await removeRun(engine, spec.runId).catch((problem: unknown) => [reason(problem)]);
+    const residue = await removeRun(engine, spec.runId, ownerLabel()).catch((problem: unknown) => [reason(problem)]);
     if (residue.length === 0) lease.end();
     spec.signal.throwIfAborted();
     const left = residue.length === 0 ? '' : ` (left behind: ${residue.join(', ')})`;
@@ -235,7 +235,7 @@ class DockerCluster implements Cluster {
   async #close(): Promise<{ residue: readonly string[] }> {
     this.letGo();
     try {
-      const residue = await removeRun(this.#engine, this.#spec.runId);
+      const residue = await removeRun(this.#engine, this.#spec.runId, ownerLabel());
       if (residue.length === 0) this.#lease.end();
       return { residue };
     } catch (error) {

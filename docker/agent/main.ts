@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { AgentEvent, Command, Reply } from './messages.ts';
-import { heartbeatTimeoutMs } from './messages.ts';
+import { heartbeatTimeoutMs, readyId } from './messages.ts';
 import { probe } from './probe.ts';
 import type { Drop, Dropped } from './ruleset.ts';
 import { listCounters, parseCounters, replaceTable } from './ruleset.ts';
@@ -39,7 +39,11 @@ setInterval(
   },
   Math.min(silenceMs / 2, 1_000),
 );
-say({ event: 'ready' });
+void nft(['-f', '-'], replaceTable([])).then(
+  () => say({ event: 'ready' }),
+  // A kernel without nf_tables is to be found out now, not by the first fault.
+  (error: Error) => say({ id: readyId, error: error.message }),
+);
 
 async function perform(command: Exclude<Command, { do: 'beat' }>): Promise<Reply> {
   try {

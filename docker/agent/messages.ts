@@ -41,5 +41,8 @@ export type AgentEvent =
   /** The agent healed by itself, since nobody spoke to it any more. */
   | { readonly event: 'healed'; readonly reason: string };
 
+/** An agent that cannot do its work says so at its start, in a reply with this id, instead of `ready`. */
+export const readyId = 0;
+
 export const heartbeatIntervalMs = 2_000;
 export const heartbeatTimeoutMs = 15_000;

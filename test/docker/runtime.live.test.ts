@@ -1,5 +1,7 @@
-import { createConnection } from 'node:net';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiVersionsRequest } from '../../docker/agent/probe.ts';
 import type { Engine } from '../../docker/client.ts';
@@ -10,6 +12,7 @@ import { have } from '../require.ts';
 import type { Stage } from './cluster.ts';
 import { deploy, objectsOf, specOf } from './cluster.ts';
 
+const ownerProgram = fileURLToPath(new URL('owner.ts', import.meta.url));
 const timeoutMs = 400;
 
 async function brokenLinks(cluster: Cluster): Promise<string[]> {
@@ -203,8 +206,12 @@ describe.skipIf(!have.docker)('the trace of a node in a container', () => {
 });
 
 describe.skipIf(!have.docker)('a deployment that fails half-way', () => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await connectEngine();
+  });
+
   it('removes what it had made, says what failed, and leaves what is not its own', async () => {
-    const engine = await connectEngine();
     const image = (await engine.docker.listImages({ filters: { label: ['tidemark.image'] } }))[0]!;
     const spec = specOf();
     const inTheWay = await engine.docker.createContainer({
@@ -218,8 +225,20 @@ describe.skipIf(!have.docker)('a deployment that fails half-way', () => {
     await inTheWay.remove();
   });
 
+  it('does no harm to a live run of the same name', async () => {
+    const spec = specOf();
+    const live = await deploy(spec);
+    const twin = spawn(process.execPath, [ownerProgram, spec.runId], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let complaint = '';
+    twin.stderr.on('data', (chunk) => (complaint += String(chunk)));
+    await once(twin, 'close');
+    expect(complaint).toContain('the cluster could not be deployed');
+    expect(await brokenLinks(live.cluster)).toEqual([]);
+    expect(await live.close()).toEqual([]);
+    expect(await objectsOf(engine, spec.runId)).toEqual([]);
+  });
+
   it('stops when it is interrupted', async () => {
-    const engine = await connectEngine();
     const interrupt = new AbortController();
     const spec = { ...specOf(), signal: interrupt.signal };
     const events = await engine.docker.getEvents({ filters: { type: ['network'], event: ['create'] } });
