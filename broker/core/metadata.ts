@@ -23,6 +23,11 @@ export function emptyMetadata(): Metadata {
   return { version: -1, brokers: [], topics: new Map() };
 }
 
+/** Whether the controller has told this life of the broker anything; before, nobody knows which topics there are. */
+export function isInformed(metadata: Metadata): boolean {
+  return metadata.version >= 0;
+}
+
 /** A push is older than one that was applied: a straggler of a connection that the controller gave up. */
 export function isStale(metadata: Metadata, push: Push): boolean {
   return push.metadataVersion < metadata.version;

@@ -123,12 +123,13 @@ export function isSpoken(api: ApiName, version: number): boolean {
   return version >= apis[api].minVersion && version <= apis[api].maxVersion;
 }
 
-/** The body of a broker's answer to ApiVersions. */
+/** The body of a broker's answer to ApiVersions, in the order of the keys. */
 export function advertisedVersions(): ResponseBody<'ApiVersions'> {
   const apiKeys = apiNames.flatMap((name) => {
     const { key, advertised } = apis[name];
     return advertised === null ? [] : [{ apiKey: key, ...advertised }];
   });
+  apiKeys.sort((left, right) => left.apiKey - right.apiKey);
   return apiVersionsBody(ErrorCode.NONE, apiKeys);
 }
 

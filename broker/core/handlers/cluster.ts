@@ -1,9 +1,9 @@
 /** ApiVersions and Metadata: what this broker can do, and what it knows of the cluster. */
-import { ErrorCode, apis } from '../../protocol/index.ts';
+import { ErrorCode, advertisedVersions } from '../../protocol/index.ts';
 import type { ResponseBody } from '../../protocol/index.ts';
-import { isEligible } from '../metadata.ts';
+import { isEligible, isInformed } from '../metadata.ts';
 import type { KnownPartition, Metadata } from '../metadata.ts';
-import type { Turn } from '../state.ts';
+import type { BrokerState, Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
 
 /** Says that authorized operations were not asked for. */
@@ -13,18 +13,7 @@ type TopicAnswer = ResponseBody<'Metadata'>['topics'][number];
 
 export function handleApiVersions(turn: Turn, event: RequestEvent & { readonly api: 'ApiVersions' }): void {
   const { origin, version } = event;
-  const apiKeys = Object.values(apis).flatMap(({ key: apiKey, advertised }) =>
-    advertised === null ? [] : [{ apiKey, ...advertised }],
-  );
-  const body = {
-    errorCode: ErrorCode.NONE,
-    apiKeys: apiKeys.sort((left, right) => left.apiKey - right.apiKey),
-    throttleTimeMs: 0,
-    supportedFeatures: [],
-    finalizedFeaturesEpoch: -1,
-    finalizedFeatures: [],
-  };
-  turn.effects.push({ type: 'respond', origin, api: 'ApiVersions', version, body });
+  turn.effects.push({ type: 'respond', origin, api: 'ApiVersions', version, body: advertisedVersions() });
 }
 
 export function handleMetadata(turn: Turn, event: RequestEvent & { readonly api: 'Metadata' }): void {
@@ -35,9 +24,7 @@ export function handleMetadata(turn: Turn, event: RequestEvent & { readonly api:
   const names = all ? [...metadata.topics.keys()] : asked.topics.map(({ name }) => name);
   const body: ResponseBody<'Metadata'> = {
     throttleTimeMs: 0,
-    brokers: metadata.brokers
-      .filter(({ fenced }) => !fenced)
-      .map(({ brokerId, host, port }) => ({ nodeId: brokerId, host, port, rack: null })),
+    brokers: liveBrokers(turn.state),
     clusterId: config.clusterId,
     // Whoever is asked forwards what belongs to the controller.
     controllerId: config.node,
@@ -47,11 +34,21 @@ export function handleMetadata(turn: Turn, event: RequestEvent & { readonly api:
   turn.effects.push({ type: 'respond', origin, api: 'Metadata', version, body });
 }
 
+/** At least this one, before the controller has said anything: a client that is told of no broker has nobody to ask. */
+function liveBrokers({ config, metadata }: BrokerState): ResponseBody<'Metadata'>['brokers'] {
+  if (!isInformed(metadata)) return [{ nodeId: config.node, ...config.advertised, rack: null }];
+  return metadata.brokers
+    .filter(({ fenced }) => !fenced)
+    .map(({ brokerId, host, port }) => ({ nodeId: brokerId, host, port, rack: null }));
+}
+
 function describeTopic(metadata: Metadata, name: string): TopicAnswer {
   const known = metadata.topics.get(name);
   const partitions = [...(known?.values() ?? [])].sort((left, right) => left.partition - right.partition);
+  // Clients take an unknown topic for the last word, and ask again where only a leader is missing.
+  const unknown = isInformed(metadata) ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION : ErrorCode.LEADER_NOT_AVAILABLE;
   return {
-    errorCode: known === undefined ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION : ErrorCode.NONE,
+    errorCode: known === undefined ? unknown : ErrorCode.NONE,
     name,
     isInternal: false,
     partitions: partitions.map((partition) => describePartition(metadata, partition)),

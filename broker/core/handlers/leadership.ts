@@ -3,9 +3,9 @@ import { ErrorCode } from '../../protocol/index.ts';
 import type { ApiName } from '../../protocol/index.ts';
 import { isLed } from '../leader.ts';
 import type { Led } from '../leader.ts';
-import { knownPartition } from '../metadata.ts';
+import { isInformed, knownPartition } from '../metadata.ts';
 import type { Partition } from '../partition.ts';
-import { trace } from '../state.ts';
+import { messageOf, trace } from '../state.ts';
 import type { Turn } from '../state.ts';
 import type { Origin } from '../step.ts';
 
@@ -33,14 +33,17 @@ export function leadership(
   caller?: Caller,
 ): Led | number {
   if (partition === undefined || partition.leaderEpoch < 0) {
-    const exists = knownPartition(turn.state.metadata, topic, index) !== undefined;
-    return exists ? ErrorCode.NOT_LEADER_OR_FOLLOWER : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
+    const { metadata } = turn.state;
+    const mayExist = !isInformed(metadata) || knownPartition(metadata, topic, index) !== undefined;
+    return mayExist ? ErrorCode.NOT_LEADER_OR_FOLLOWER : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
   }
   const { key, leaderEpoch } = partition;
   if (requestEpoch >= 0 && requestEpoch !== leaderEpoch && turn.state.build.fencesByEpoch) {
     if (caller !== undefined) {
       const { api: by, origin } = caller;
-      trace(turn, { event: 'fenced', partition: key, leaderEpoch, by, requestEpoch, from: origin.clientId });
+      // The refused request, also where it had waited and something else brought its refusal.
+      const msg = messageOf(origin);
+      trace(turn, { event: 'fenced', partition: key, leaderEpoch, by, requestEpoch, from: origin.clientId, msg });
     }
     return requestEpoch < leaderEpoch ? ErrorCode.FENCED_LEADER_EPOCH : ErrorCode.UNKNOWN_LEADER_EPOCH;
   }

@@ -15,6 +15,8 @@ import type { Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
 import { leadership, replicaOf } from './leadership.ts';
 
+type PartitionAnswer = ResponseBody<'Produce'>['responses'][number]['partitionResponses'][number];
+
 /** Kafka's default of `max.message.bytes`. */
 const maxBatchBytes = 1_048_588;
 /** Transactional or control, in a batch's attributes. */
@@ -106,23 +108,19 @@ function traceAck(turn: Turn, { appended }: ProduceOutcome, acks: -1 | 0 | 1, ms
 }
 
 function answer(outcomes: readonly ProduceOutcome[]): ResponseBody<'Produce'> {
-  const topics = [...new Set(outcomes.map(({ topic }) => topic))];
-  return {
-    responses: topics.map((name) => ({
-      name,
-      partitionResponses: outcomes
-        .filter(({ topic }) => topic === name)
-        .map(({ index, errorCode, appended }) => {
-          const failed = errorCode !== ErrorCode.NONE || appended === null;
-          return {
-            index,
-            errorCode: errorCode ?? ErrorCode.UNKNOWN_SERVER_ERROR,
-            baseOffset: failed ? -1 : appended.base,
-            logAppendTimeMs: -1,
-            logStartOffset: failed ? -1 : appended.partition.log.startOffset,
-          };
-        }),
-    })),
-    throttleTimeMs: 0,
-  };
+  const topics = new Map<string, PartitionAnswer[]>();
+  for (const { topic, index, errorCode, appended } of outcomes) {
+    const failed = errorCode !== ErrorCode.NONE || appended === null;
+    const answers = topics.get(topic) ?? [];
+    topics.set(topic, answers);
+    answers.push({
+      index,
+      errorCode: errorCode ?? ErrorCode.UNKNOWN_SERVER_ERROR,
+      baseOffset: failed ? -1 : appended.base,
+      logAppendTimeMs: -1,
+      logStartOffset: failed ? -1 : appended.partition.log.startOffset,
+    });
+  }
+  const responses = [...topics].map(([name, partitionResponses]) => ({ name, partitionResponses }));
+  return { responses, throttleTimeMs: 0 };
 }

@@ -212,6 +212,14 @@ describe('a fetch', () => {
     expect(cluster.consumed(waiting)).toMatchObject({ errorCode: ErrorCode.NOT_LEADER_OR_FOLLOWER });
   });
 
+  it('that waits and is then refused for its epoch is named in the trace of the refusal', () => {
+    const cluster = pair();
+    const [waiting] = cluster.node(1).state.purgatory.waiting;
+    cluster.push({ leader: 1, epoch: 1, isr: [1, 2] }, [1]);
+    const msg = `broker-2.1#${waiting!.origin.correlationId}`;
+    expect(cluster.lines(1, 'fenced')).toMatchObject([{ by: 'Fetch', requestEpoch: 0, from: 'broker-2.1', msg }]);
+  });
+
   it('is bounded, and brings at least one batch', () => {
     const cluster = pair();
     for (const value of [1, 2, 3]) cluster.produce(1, value);

@@ -135,6 +135,16 @@ describe('Metadata', () => {
     cluster.push({ leader: -1, epoch: 1, isr: [1], deleted: true });
     expect(metadata(cluster, 1, null).topics).toEqual([]);
   });
+
+  it('sends nobody away for good before the controller has said anything: clients ask again, here', () => {
+    const cluster = started();
+    cluster.kill(2);
+    cluster.restart(2);
+    const answer = metadata(cluster, 2, [{ name: 't' }]);
+    expect(answer.brokers).toMatchObject([{ nodeId: 2, host: 'host-2', port: 9092 }]);
+    expect(answer.topics).toMatchObject([{ errorCode: ErrorCode.LEADER_NOT_AVAILABLE, name: 't', partitions: [] }]);
+    expect(cluster.produced(cluster.produce(2, 7))).toBe(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+  });
 });
 
 describe('ApiVersions', () => {
@@ -150,10 +160,10 @@ describe('ApiVersions', () => {
 
 describe('a request', () => {
   it('for a partition that nobody knows says so; for one that is elsewhere sends the client there', () => {
-    const cluster = new Cluster({ brokers: 2 });
-    expect(cluster.produced(cluster.produce(1, 1))).toBe(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
-    cluster.push({ leader: 2, epoch: 0, isr: [1, 2] });
-    expect(cluster.produced(cluster.produce(1, 1))).toBe(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    const cluster = started();
+    expect(cluster.produced(cluster.produce(2, 1))).toBe(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    cluster.push({ leader: -1, epoch: 1, isr: [1], deleted: true });
+    expect(cluster.produced(cluster.produce(2, 1))).toBe(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
   });
 
   it('that only the controller answers ends the connection', () => {
