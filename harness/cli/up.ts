@@ -8,7 +8,7 @@ import { appendFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import type { Cluster } from '../../nemesis/ports.ts';
-import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
+import { EnvironmentError, InterruptedError, UsageError, environmentErrorFrom } from '../errors.ts';
 import { createProgress } from '../progress.ts';
 import { createStoreDirectory } from '../store.ts';
 import { onInterrupt } from './interrupt.ts';
@@ -31,6 +31,9 @@ export function registerUp(program: Command): void {
 }
 
 async function up(flags: UpFlags): Promise<void> {
+  if (!/^(?!\.{1,2}$)[\w.-]{1,249}$/.test(flags.topic)) {
+    throw new UsageError(`--topic ${flags.topic}: write up to 249 letters, digits, dots, dashes and underscores`);
+  }
   const d = defaultRunConfig;
   const loadFlags = {
     acks: d.acks,

@@ -156,6 +156,7 @@ describe('arguments that cannot be', () => {
     [['run', '--build', 'kip966'], 'there is no build "kip966"'],
     [['compare', '--candidate', 'epok'], 'there is no build "epok"'],
     [['up', '--nodes', '2'], '--replication-factor 3 needs as many brokers'],
+    [['up', '--topic', '../x'], '--topic ../x: write up to 249 letters, digits, dots, dashes and underscores'],
     [['run', '--no-such-flag'], "unknown option '--no-such-flag'"],
     [['run', 'stray'], 'too many arguments'],
     [['frobnicate'], "unknown command 'frobnicate'"],
