@@ -273,14 +273,19 @@ function timedOut({ origin, api, version, body }: ForwardedRequest): Effect {
       const responses = body.topicNames.map((name) => ({ name, errorCode }));
       return { type: 'respond', origin, api, version, body: { throttleTimeMs: 0, responses } };
     }
-    case 'ElectLeaders':
+    case 'ElectLeaders': {
+      const replicaElectionResults = (body.topicPartitions ?? []).map(({ topic, partitions }) => ({
+        topic,
+        partitionResult: partitions.map((partitionId) => ({ partitionId, errorCode, errorMessage })),
+      }));
       return {
         type: 'respond',
         origin,
         api,
         version,
-        body: { throttleTimeMs: 0, errorCode, replicaElectionResults: [] },
+        body: { throttleTimeMs: 0, errorCode, replicaElectionResults },
       };
+    }
     case 'MoveLeader':
       return { type: 'respond', origin, api, version, body: { errorCode, errorMessage } };
   }

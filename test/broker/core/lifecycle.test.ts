@@ -166,6 +166,29 @@ describe('what clients ask of the controller', () => {
     const effects = run({ type: 'closed', peer: 'controller' }, 200);
     expect(effects).toMatchObject([{ type: 'respond', origin, body: { errorCode: ErrorCode.REQUEST_TIMED_OUT } }]);
   });
+
+  it('times out partition by partition, since the first version of ElectLeaders has no other place to say so', () => {
+    const { run } = running();
+    const elect = { electionType: 0, topicPartitions: [{ topic: 't', partitions: [0, 4] }], timeoutMs: 1_000 };
+    run({ type: 'request', origin, api: 'ElectLeaders', version: 0, body: elect }, 100);
+    const [effect] = run({ type: 'closed', peer: 'controller' }, 200);
+    const errorCode = ErrorCode.REQUEST_TIMED_OUT;
+    expect(effect).toMatchObject({
+      api: 'ElectLeaders',
+      body: {
+        errorCode,
+        replicaElectionResults: [
+          {
+            topic: 't',
+            partitionResult: [
+              { partitionId: 0, errorCode },
+              { partitionId: 4, errorCode },
+            ],
+          },
+        ],
+      },
+    });
+  });
 });
 
 describe('the high watermark checkpoint', () => {
