@@ -36,7 +36,7 @@ export const agentProgram = 'docker/agent/main.ts';
 /** The user that brokers run as: nobody that the host knows. */
 export const brokerUser = 65_532;
 
-export const imageLabel = 'tidemark.image';
+const imageLabel = 'tidemark.image';
 const nodeRepository = 'tidemark-node';
 const programRepository = 'tidemark';
 
