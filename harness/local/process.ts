@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import type { Evidence, NodeName, TraceLine } from '../../nemesis/ports.ts';
+import { errorCode } from '../errors.ts';
 import { RUN_VARIABLE, statusOf } from './proc.ts';
 import { traceLines } from './trace-lines.ts';
 
@@ -76,7 +77,7 @@ export class NodeProcess {
     const life = this.#life;
     if (life === null) return this.#evidence(false, 'it does not run');
     life.expectedToEnd = true;
-    process.kill(life.pid, 'SIGKILL');
+    send(life.pid, 'SIGKILL');
     const end = await life.ended;
     const gone = statusOf(life.pid)?.startTime !== life.startTime;
     return {
@@ -150,7 +151,7 @@ export class NodeProcess {
   async #signal(signal: 'SIGSTOP' | 'SIGCONT', isDone: (state: string) => boolean): Promise<Evidence> {
     const life = this.#life;
     if (life === null) return this.#evidence(false, 'it does not run');
-    process.kill(life.pid, signal);
+    send(life.pid, signal);
     const deadlineMs = performance.now() + SIGNAL_TIMEOUT_MS;
     for (;;) {
       const state = statusOf(life.pid)?.state ?? 'gone';
@@ -195,6 +196,15 @@ export function startWatchdog(file: string, runId: string): Watchdog {
   });
   child.nodeChildProcess.unref();
   return { dismiss: () => void child.stdin.end() };
+}
+
+/** Whether it arrived is seen by what the system says of the process afterwards. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH') throw error;
+  }
 }
 
 /** Null when the time is up first. */
