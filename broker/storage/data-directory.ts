@@ -34,6 +34,9 @@ const offsetCheckpoints: readonly OffsetCheckpoint[] = [
   'log-start-offset-checkpoint',
 ];
 
+/** Longest name that a file system takes for a folder. */
+const longestName = 255;
+
 export class DataDirectory implements Storage {
   readonly boot: number;
   readonly recovered: readonly RecoveredLog[];
@@ -108,7 +111,7 @@ export class DataDirectory implements Storage {
     this.#logs.delete(log);
     this.#flushed.forget(log);
     this.#forget(log, offsetCheckpoints);
-    const doomed = `${directory}.${randomUUID().replaceAll('-', '')}-delete`;
+    const doomed = join(this.#path, doomedName(log));
     onDisk('delete', directory, () => fs.renameSync(directory, doomed));
     flushDirectory(this.#path);
     onDisk('delete', doomed, () => fs.rmSync(doomed, { recursive: true }));
@@ -149,4 +152,10 @@ export class DataDirectory implements Storage {
     if (open === undefined) throw new Error(`there is no log ${log} in ${this.#path}`);
     return open;
   }
+}
+
+/** The name under which a log awaits its removal; that of a long topic is cut to fit (KAFKA-4893). */
+function doomedName(log: string): string {
+  const suffix = `.${randomUUID().replaceAll('-', '')}-delete`;
+  return `${log.slice(0, longestName - suffix.length)}${suffix}`;
 }

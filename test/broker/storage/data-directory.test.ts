@@ -212,6 +212,14 @@ describe('the effects', () => {
     storage.perform({ type: 'create-log', log });
     expect(recover(path)).toMatchObject({ batches: [], foundEndOffset: 0, checkpointedHighWatermark: 0 });
   });
+
+  test('with the longest name that a topic may have is deleted as well (KAFKA-4893)', () => {
+    const { path, storage } = directoryWithLog();
+    const longest = `${'x'.repeat(249)}-9999`;
+    storage.perform({ type: 'create-log', log: longest });
+    storage.perform({ type: 'delete-log', log: longest });
+    expect(readdirSync(path).filter((name) => name.startsWith('x'))).toEqual([]);
+  });
 });
 
 describe('a kill in the middle', () => {
