@@ -86,6 +86,7 @@ async function up(flags: UpFlags): Promise<void> {
       partitions,
       replicationFactor,
       timeoutMs: 30_000,
+      signal,
     });
     const bootstrap = [...cluster.addresses.values()].map(({ host, port }) => `${host}:${port}`).join(',');
     progress.line(`bootstrap ${bootstrap}`);

@@ -30,6 +30,8 @@ interface NewTopic {
   readonly replicationFactor: number;
   /** How long to wait for the cluster to get ready. */
   readonly timeoutMs: number;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
 }
 
 interface ClusterDescription {
@@ -87,9 +89,9 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
     describe,
     async createTopic(topic) {
       const deadline = performance.now() + topic.timeoutMs;
-      await until(deadline, async () => submit(topic, await ask('CreateTopics', createTopicsRequest(topic))));
+      await until(topic, deadline, async () => submit(topic, await ask('CreateTopics', createTopicsRequest(topic))));
       for (const node of addresses.keys()) {
-        await until(deadline, async () => checkLeaders(topic, node, await describe([topic.name], node)));
+        await until(topic, deadline, async () => checkLeaders(topic, node, await describe([topic.name], node)));
       }
     },
     async moveLeader(partition, to) {
@@ -115,14 +117,15 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
   };
 }
 
-/** Tries until `attempt` resolves; after `deadline` its last error is the one that counts. */
-async function until(deadline: number, attempt: () => Promise<void>): Promise<void> {
+/** Tries until `attempt` resolves; after `deadline` its last error is the one that counts. An abort ends it at once. */
+async function until({ signal }: NewTopic, deadline: number, attempt: () => Promise<void>): Promise<void> {
   await pRetry(attempt, {
     retries: Infinity,
     factor: 1,
     minTimeout: 50,
     maxTimeout: 50,
     maxRetryTime: Math.max(0, deadline - performance.now()),
+    ...(signal === undefined ? {} : { signal }),
   });
 }
 

@@ -261,8 +261,8 @@ class Run {
   async #getReady(admin: Admin, trace: TraceLog): Promise<void> {
     const { config } = this.#request;
     const { topic: name, partitions, replicationFactor } = config;
-    await admin.createTopic({ name, partitions, replicationFactor, timeoutMs: READY_TIMEOUT_MS });
     const { signal } = this.#ending;
+    await admin.createTopic({ name, partitions, replicationFactor, timeoutMs: READY_TIMEOUT_MS, signal });
     const ready = await trace.until(() => isFullySynced(trace.view), READY_TIMEOUT_MS, signal);
     this.#check();
     if (!ready)
