@@ -18,7 +18,7 @@ const COLUMNS_MAX = 13;
 
 /** Takes the pictures. */
 export function makeFilm(request: FilmRequest): Film {
-  const events = request.trace.filter(({ partition }) => partition === null || partition === request.key);
+  const events = request.trace;
   const survey = surveyOf(request, events);
   const axis = createOffsetAxis(pointsOf(request, survey), COLUMNS_MAX);
   const camera = new Camera(request, survey, axis);

@@ -17,9 +17,22 @@ export type Content = Markup | string | number | boolean | null | undefined | re
 
 /** Escapes every value that is not markup; arrays are joined, null, undefined and booleans vanish. */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Markup {
-  let text = strings[0] ?? '';
-  for (const [index, value] of values.entries()) text += render(value) + (strings[index + 1] ?? '');
+  const parts = tightened(strings);
+  let text = parts[0] ?? '';
+  for (const [index, value] of values.entries()) text += render(value) + (parts[index + 1] ?? '');
   return new Markup(text);
+}
+
+const known = new WeakMap<TemplateStringsArray, readonly string[]>();
+
+/** The constant parts of a template without their indentation: a report holds the same few of them thousands of times. */
+function tightened(strings: TemplateStringsArray): readonly string[] {
+  let parts = known.get(strings);
+  if (parts === undefined) {
+    parts = strings.map((part) => part.replaceAll(/\s*\n\s*/g, '\n'));
+    known.set(strings, parts);
+  }
+  return parts;
 }
 
 /** A constant of ours (style, script) that is not to be escaped. Never for anything that was read. */

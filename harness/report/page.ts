@@ -28,7 +28,7 @@ export function page(title: string, body: Content): string {
       <body>
         <main>${body}</main>
       </body>
-    </html> `.text.replaceAll(/\n\s*\n+/g, '\n');
+    </html> `.text;
 }
 
 export function moodOf(verdict: Verdict): Mood {

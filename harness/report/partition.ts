@@ -11,12 +11,15 @@ import { epochColour } from './palette.ts';
 import type { RunFiles } from './run-files.ts';
 import { acknowledgedSends, sightingsAt, type Sighting } from './sightings.ts';
 import { storyOf, type Story } from './story.ts';
+import type { TraceEvent } from './trace-events.ts';
 import { drawTimeline, timelineColumns } from './timeline-svg.ts';
 import { extentOf, makeTimeline } from './timeline.ts';
 import { counted, listInWords, referenceInWords, seconds, shortened } from './words.ts';
 
 export interface PartitionView {
   readonly files: RunFiles;
+  /** Of this partition, and of the cluster. */
+  readonly trace: readonly TraceEvent[];
   readonly story: Story;
   readonly film: Film;
   readonly outages: readonly Outage[];
@@ -31,7 +34,8 @@ const ZOOM_MARGIN = 0.12;
 /** Looks at one partition of a run. */
 export function viewPartition(files: RunFiles, key: string): PartitionView {
   const story = storyOf(files.results, key);
-  const { trace, history } = files;
+  const { history } = files;
+  const trace = files.trace.filter(({ partition }) => partition === null || partition === key);
   const outages = outagesOf(history.faults, history.end ?? trace.at(-1)?.time ?? 0);
   const values = new Map(
     history.sent.flatMap((sent) => (sent.key === key && sent.msg !== null ? [[sent.msg, sent.value] as const] : [])),
@@ -46,7 +50,7 @@ export function viewPartition(files: RunFiles, key: string): PartitionView {
     outages,
     values,
   });
-  return { files, story, film, outages };
+  return { files, trace, story, film, outages };
 }
 
 /** The pictures, one below the other, with their legend. */
@@ -103,7 +107,7 @@ function legend(film: Film): Markup {
 export function drawTimelines(view: PartitionView): Markup {
   const { files, film, outages, story } = view;
   const [from, to] = extentOf(files.trace, files.history);
-  const request = { key: story.key, trace: files.trace, history: files.history, outages, columns: timelineColumns };
+  const request = { key: story.key, trace: view.trace, history: files.history, outages, columns: timelineColumns };
   const zoom = zoomOf(film, from, to);
   return html`<figure class="time">
     <figcaption>
@@ -203,10 +207,9 @@ function clientsSaw(anomaly: Anomaly, { history }: RunFiles, told: Set<string>):
   if (key === null) return null;
   const sends = acknowledgedSends(history, key, new Set(anomaly.values.map(String)));
   const offsets = [...new Set([...(offset === null ? [] : [offset]), ...sends.map((sent) => sent.offset ?? 0)])];
-  return offsets.slice(0, OFFSETS_MAX).map((at) => {
-    if (told.has(`${key} ${at}`)) return null;
-    told.add(`${key} ${at}`);
-    const { shown, omitted } = sightingsAt(history, key, at);
+  const untold = offsets.slice(0, OFFSETS_MAX).filter((at) => !told.has(`${key} ${at}`));
+  for (const at of untold) told.add(`${key} ${at}`);
+  return sightingsAt(history, key, untold).map(({ offset: at, shown, omitted }) => {
     if (shown.length === 0) return html`<p class="note">No client read offset ${at} or was told of it.</p>`;
     return html`<h5>What clients saw at offset ${at}</h5>
       <ol class="saw">

@@ -71,7 +71,7 @@ export interface Film {
 
 export interface FilmRequest {
   readonly key: string;
-  /** In the order of time; may hold events of other partitions. */
+  /** Of this partition, and of the cluster, in the order of time. */
   readonly trace: readonly TraceEvent[];
   readonly focus: readonly number[];
   /** Whether the checker found records of this partition lost, and replicas that differ. */

@@ -159,8 +159,8 @@ function applyTo(replica: ReplicaState, event: TraceEvent): void {
 
 /** The log ends at `end`; what was beyond is remembered as removed. */
 function cutTo(replica: ReplicaState, end: number): void {
-  while ((replica.batches.at(-1)?.last ?? -1) >= end) {
-    const batch = replica.batches.pop() as TracedBatch;
+  for (let batch = replica.batches.at(-1); batch !== undefined && batch.last >= end; batch = replica.batches.at(-1)) {
+    replica.batches.pop();
     if (replica.removed.length < REMOVED_MAX) replica.removed.push(batch);
   }
   replica.leo = end;

@@ -48,10 +48,13 @@ export function readRunFiles(directory: string, first: string | null = null): Ru
 }
 
 function readTrace(path: string, keys: readonly string[], notes: string[]): TraceEvent[] {
-  const wanted = keys.map((key) => `"partition":${JSON.stringify(key)}`);
+  const wanted = keys.map((key) => JSON.stringify(key));
+  const [event, partition] = ['"event":', '"partition":'];
   const concerns = (line: string): boolean => {
-    if (line.includes('"event":"fetch"') || line.includes('"event":"fenced"')) return false;
-    return !line.includes('"partition":"') || wanted.some((text) => line.includes(text));
+    const what = line.indexOf(event) + event.length;
+    if (line.startsWith('"fetch"', what) || line.startsWith('"fenced"', what)) return false;
+    const where = line.indexOf(partition, what);
+    return where === -1 || wanted.some((key) => line.startsWith(key, where + partition.length));
   };
   const events: TraceEvent[] = [];
   eachParsed(path, concerns, notes, (line) => {

@@ -17,36 +17,45 @@ export interface Sighting {
 
 const SIGHTINGS_MAX = 12;
 
-/** Sightings at an offset, the same thing seen several times in a row as one. */
-export function sightingsAt(
-  history: HistoryPart,
-  key: string,
-  offset: number,
-): { readonly shown: readonly Sighting[]; readonly omitted: number } {
-  const seen: Sighting[] = [];
+export interface Sightings {
+  readonly offset: number;
+  readonly shown: readonly Sighting[];
+  readonly omitted: number;
+}
+
+/** Sightings at some offsets of a partition; the same thing seen several times in a row counts as one. */
+export function sightingsAt(history: HistoryPart, key: string, offsets: readonly number[]): Sightings[] {
+  const seen = new Map(offsets.map((offset) => [offset, [] as Sighting[]]));
   for (const sent of history.sent) {
-    if (sent.key === key && sent.outcome === 'ok' && sent.offset === offset)
-      seen.push(once('acknowledged', sent.time, sent.value, sent.process, sent.node));
+    if (sent.key !== key || sent.outcome !== 'ok' || sent.offset === null) continue;
+    seen.get(sent.offset)?.push(once('acknowledged', sent.time, sent.value, sent.process, sent.node));
   }
   for (const poll of history.polled) {
     if (poll.key !== key) continue;
-    for (const [at, value] of poll.records) {
-      if (at === offset) seen.push(once(poll.final ? 'final-read' : 'read', poll.time, value, poll.process, poll.node));
-    }
-    if (poll.error !== null && poll.error === 'OFFSET_OUT_OF_RANGE')
-      seen.push(once('error', poll.time, poll.error, poll.process, poll.node));
+    for (const [offset, value] of poll.records)
+      seen.get(offset)?.push(once(poll.final ? 'final-read' : 'read', poll.time, value, poll.process, poll.node));
+    if (poll.error !== 'OFFSET_OUT_OF_RANGE') continue;
+    // It does not say where the consumer had been, so it is shown with every offset.
+    for (const list of seen.values()) list.push(once('error', poll.time, poll.error, poll.process, poll.node));
   }
-  seen.sort((a, b) => a.time - b.time);
-  const merged: Sighting[] = [];
-  for (const sighting of seen) {
-    const last = merged.at(-1);
+  return [...seen].map(([offset, list]) => ({ offset, ...bounded(merged(list)) }));
+}
+
+function merged(seen: readonly Sighting[]): Sighting[] {
+  const list: Sighting[] = [];
+  for (const sighting of [...seen].sort((a, b) => a.time - b.time)) {
+    const last = list.at(-1);
     if (last !== undefined && last.kind === sighting.kind && last.value === sighting.value)
-      merged[merged.length - 1] = joined(last, sighting);
-    else merged.push(sighting);
+      list[list.length - 1] = joined(last, sighting);
+    else list.push(sighting);
   }
-  // The last matters most: what stands there in the end.
-  const shown = merged.length <= SIGHTINGS_MAX ? merged : [...merged.slice(0, SIGHTINGS_MAX - 2), ...merged.slice(-2)];
-  return { shown, omitted: merged.length - shown.length };
+  return list;
+}
+
+/** The last matters most: what stands there in the end. */
+function bounded(list: readonly Sighting[]): Omit<Sightings, 'offset'> {
+  const shown = list.length <= SIGHTINGS_MAX ? list : [...list.slice(0, SIGHTINGS_MAX - 2), ...list.slice(-2)];
+  return { shown, omitted: list.length - shown.length };
 }
 
 /** The send that was acknowledged with one of these values, by value. */

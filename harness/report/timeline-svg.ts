@@ -4,9 +4,10 @@
  * Faults are packed so that neither bars nor their labels overlap; what does not fit into the rows is counted. The
  * numbers on the axis are the acts of the film, so that pictures and times can be brought together.
  */
-import type { Act } from './picture.ts';
+import { packBars, type Bar, type PlacedBar } from './fault-rows.ts';
 import { html, type Content, type Markup } from './html.ts';
 import { epochColour, textWidth } from './palette.ts';
+import type { Act } from './picture.ts';
 import type { BrokerLine, Timeline, TimedFault } from './timeline.ts';
 import { duration, plain, rolesInWords, seconds, shortened } from './words.ts';
 
@@ -30,7 +31,10 @@ export function drawTimeline(
   const x = (time: number): number =>
     LEFT +
     ((Math.min(Math.max(time, timeline.from), timeline.to) - timeline.from) / (timeline.to - timeline.from)) * PLOT;
-  const packed = pack(timeline.faults, x);
+  const packed = packBars(
+    timeline.faults.map((timed) => faultBar(timed, x)),
+    { left: LEFT, right: LEFT + PLOT, rowsMax: FAULT_ROWS_MAX },
+  );
   let y = 52;
   const parts: Content[] = [drawZoom(x, zoom), drawAxis(timeline, x), drawPhases(timeline, x)];
   const labels: Content[] = [];
@@ -38,7 +42,7 @@ export function drawTimeline(
     labels.push(html`<text x="0" y="${at + 10.5}" class="node">${text}</text>`);
   };
   if (packed.rows > 0) label('faults', y);
-  parts.push(packed.placed.map((placed) => drawFault(placed, x, y)));
+  parts.push(packed.placed.map((placed) => drawFault(placed, y)));
   y += packed.rows * ROW;
   if (packed.omitted > 0) {
     labels.push(
@@ -133,40 +137,16 @@ function drawZoom(x: Scale, zoom: readonly [number, number] | null): Markup | nu
   >`;
 }
 
-interface Placed {
+interface FaultBar extends Bar {
   readonly timed: TimedFault;
-  readonly row: number;
-  readonly label: string;
-  readonly labelX: number;
-  readonly anchor: 'start' | 'end';
+  readonly text: string;
 }
 
-/** First fit by start: a fault takes the first row in which neither its bar nor its label meets another. */
-function pack(faults: readonly TimedFault[], x: Scale): { placed: Placed[]; rows: number; omitted: number } {
-  const placed: Placed[] = [];
-  const ends: number[] = [];
-  let omitted = 0;
-  for (const timed of [...faults].sort((a, b) => a.from - b.from)) {
-    const from = x(timed.from);
-    const to = Math.max(from + 3, x(timed.to));
-    const idle = timed.fault.effective === false ? ' · no effect' : '';
-    const label = shortened(`${timed.fault.fault} ${timed.fault.kind}${hit(timed)}${idle}`, 60);
-    const width = textWidth(label, FONT) + 8;
-    const inside = to - from >= width;
-    const toRight = inside || to + width <= LEFT + PLOT;
-    const start = toRight ? from : Math.max(LEFT, from - width);
-    const end = toRight && !inside ? to + width : to;
-    let row = ends.findIndex((taken) => taken + 3 <= start);
-    if (row === -1) row = ends.length;
-    if (row >= FAULT_ROWS_MAX) {
-      omitted += 1;
-      continue;
-    }
-    ends[row] = end;
-    const labelX = inside ? from + 4 : toRight ? to + 4 : Math.max(from - 4, LEFT + width);
-    placed.push({ timed, row, label, labelX, anchor: inside || toRight ? 'start' : 'end' });
-  }
-  return { placed, rows: ends.length, omitted };
+function faultBar(timed: TimedFault, x: Scale): FaultBar {
+  const from = x(timed.from);
+  const idle = timed.fault.effective === false ? ' · no effect' : '';
+  const text = shortened(`${timed.fault.fault} ${timed.fault.kind}${hit(timed)}${idle}`, 60);
+  return { timed, text, from, to: Math.max(from + 3, x(timed.to)), labelWidth: textWidth(text, FONT) };
 }
 
 function hit(timed: TimedFault): string {
@@ -180,22 +160,22 @@ function short(node: unknown): string {
   return list.map((each) => (each === 'controller' ? 'controller' : `b${plain(each)}`)).join('+');
 }
 
-function drawFault({ timed, row, label, labelX, anchor }: Placed, x: Scale, top: number): Markup {
+function drawFault({ bar, row, label }: PlacedBar<FaultBar>, top: number): Markup {
+  const { timed } = bar;
   const { fault } = timed;
-  const from = x(timed.from);
   const y = top + row * ROW;
   return html`<g
     ><title>
       ${fault.fault}: ${fault.kind}, ${rolesInWords(fault.nodes)}, ${seconds(timed.from)} to
       ${fault.endTime === null ? 'the end' : seconds(fault.endTime)}${fault.effective === false ? '; no effect was proved, it counts for nothing' : ''}</title
     ><rect
-      x="${round(from)}"
+      x="${round(bar.from)}"
       y="${y}"
-      width="${round(Math.max(3, x(timed.to) - from))}"
+      width="${round(bar.to - bar.from)}"
       height="${BAR}"
       rx="2"
       class="fault${fault.effective === false ? ' idle' : ''}"
-    /><text x="${round(labelX)}" y="${y + 10}" text-anchor="${anchor}" class="fault-label">${label}</text></g
+    />${label === null ? null : html`<text x="${round(label.x)}" y="${y + 10}" text-anchor="${label.anchor}" class="fault-label">${bar.text}</text>`}</g
   >`;
 }
 

@@ -59,6 +59,7 @@ export interface RoleSpan {
 
 export interface TimelineRequest {
   readonly key: string;
+  /** Of this partition, and of the cluster. */
   readonly trace: readonly TraceEvent[];
   readonly history: HistoryPart;
   readonly outages: readonly Outage[];
@@ -73,6 +74,9 @@ const MARKS_MAX = 400;
 export function makeTimeline(request: TimelineRequest): Timeline {
   const { key, trace, history, from, to } = request;
   const own = trace.filter((event) => event.partition === key);
+  const cluster = trace.filter((event) => event.partition === null);
+  const roles = own.filter((event) => event.event === 'role');
+  const cuts = own.filter((event) => event.event === 'truncation').filter((cut) => cut.to < cut.from);
   const brokers = [...new Set(trace.map(({ node }) => node))]
     .filter((node) => node !== 'controller')
     .sort((a, b) => a - b);
@@ -88,13 +92,10 @@ export function makeTimeline(request: TimelineRequest): Timeline {
     reigns: within(reignsOf(own, to), from, to, shortest),
     brokers: brokers.map((node) => ({
       node,
-      spans: within(roleSpans(node, trace, own, to), from, to, shortest),
+      spans: within(roleSpans(node, cluster, roles, to), from, to, shortest),
       outages: request.outages.filter((outage) => outage.node === node && outage.to >= from && outage.from <= to),
-      fenced: within(fencedSpans(node, trace, to), from, to, 0).slice(0, MARKS_MAX),
-      truncations: own
-        .filter((event) => event.event === 'truncation')
-        .filter((event) => event.node === node && event.to < event.from && event.time >= from && event.time <= to)
-        .slice(0, MARKS_MAX),
+      fenced: within(fencedSpans(node, cluster, to), from, to, 0).slice(0, MARKS_MAX),
+      truncations: cuts.filter((cut) => cut.node === node && cut.time >= from && cut.time <= to).slice(0, MARKS_MAX),
     })),
     acknowledged: countBy(
       request,
@@ -162,10 +163,15 @@ function reignsOf(own: readonly TraceEvent[], end: number): Reign[] {
 }
 
 /** Who a broker took itself for, from its own lines: a start ends what it was before. */
-function roleSpans(node: number, trace: readonly TraceEvent[], own: readonly TraceEvent[], end: number): RoleSpan[] {
+function roleSpans(
+  node: number,
+  cluster: readonly TraceEvent[],
+  roles: readonly EventOf<'role'>[],
+  end: number,
+): RoleSpan[] {
   const turns = [
-    ...own.filter((event) => event.node === node && event.event === 'role'),
-    ...trace.filter((event) => event.node === node && (event.event === 'start' || event.event === 'stop')),
+    ...roles.filter((event) => event.node === node),
+    ...cluster.filter((event) => event.node === node && (event.event === 'start' || event.event === 'stop')),
   ].sort((a, b) => a.time - b.time);
   return turns.flatMap((turn, index) =>
     turn.event === 'role'
@@ -174,10 +180,10 @@ function roleSpans(node: number, trace: readonly TraceEvent[], own: readonly Tra
   );
 }
 
-function fencedSpans(node: number, trace: readonly TraceEvent[], end: number): { from: number; to: number }[] {
+function fencedSpans(node: number, cluster: readonly TraceEvent[], end: number): { from: number; to: number }[] {
   const spans: { from: number; to: number }[] = [];
   let since: number | null = null;
-  for (const event of trace) {
+  for (const event of cluster) {
     if ((event.event !== 'fence' && event.event !== 'unfence') || event.broker !== node) continue;
     if (event.event === 'fence') since ??= event.time;
     else if (since !== null) {
