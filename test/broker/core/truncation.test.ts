@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assignEpoch, endOffsetFor, latestEpoch, truncateFromEnd } from '../../../broker/core/epoch-cache.ts';
-import type { EpochCache, EpochLookup } from '../../../broker/core/epoch-cache.ts';
+import type { EpochCache, EpochEnd, EpochLookup } from '../../../broker/core/epoch-cache.ts';
 import { followerStep } from '../../../broker/core/truncation.ts';
 import type { EpochTruncation } from '../../../broker/core/truncation.ts';
+import { expectGolden } from '../../golden.ts';
 
 /** `[epoch, start offset]` pairs. */
 type Entries = readonly (readonly [number, number])[];
@@ -212,14 +213,20 @@ const vectors: readonly Vector[] = [
 describe('a follower with epochs', () => {
   it.each(vectors)('$title', ({ leader, follower, rule, lookup, ends }) => {
     const log = { ...follower, epochs: cache(follower.epochs) };
-    expect(truncateUntilDone(cache(leader.epochs), leader.end, log, rule, lookup)).toEqual(ends);
+    expect(endsOf(truncateUntilDone(cache(leader.epochs), leader.end, log, rule, lookup))).toEqual(ends);
+  });
+
+  it('asks and cuts as its golden trace tells', () => {
+    expectGolden('test/golden/epoch-questions.txt', vectors.map(narrate).join('\n'));
   });
 
   it('ends where both logs agree, whatever their histories, and asks no oftener than it has epochs', () => {
     fc.assert(
       fc.property(histories(), ({ leader, follower }) => {
         const log = { epochs: epochsOf(follower), end: follower.length };
-        const ends = truncateUntilDone(epochsOf(leader), leader.length, log, 'epoch-until-met', 'start-below-first');
+        const ends = endsOf(
+          truncateUntilDone(epochsOf(leader), leader.length, log, 'epoch-until-met', 'start-below-first'),
+        );
         const end = ends.at(-1) ?? follower.length;
         expect(follower.slice(0, end)).toEqual(leader.slice(0, end));
         expect(ends.length).toBeLessThanOrEqual(log.epochs.length + 1);
@@ -234,26 +241,58 @@ function cache(entries: Entries): EpochCache {
   return entries.map(([at, startOffset]) => ({ epoch: at, startOffset }));
 }
 
-/** Asks and cuts, as a follower does; the ends after each round. */
+/** One question of a follower, its answer, and where the log ends then. */
+interface Round {
+  readonly asked: number;
+  readonly answer: EpochEnd;
+  readonly end: number;
+}
+
+const endsOf = (rounds: readonly Round[]) => rounds.map(({ end }) => end);
+
+/** A vector as a reader can follow it; caches as the checkpoint file has them. */
+function narrate({ title, leader, follower, rule, lookup }: Vector): string {
+  const log = { ...follower, epochs: cache(follower.epochs) };
+  const rounds = truncateUntilDone(cache(leader.epochs), leader.end, log, rule, lookup);
+  const entries = (epochs: Entries) => epochs.map((entry) => entry.join(' ')).join(', ');
+  const hw = follower.highWatermark === undefined ? '' : `, high watermark ${follower.highWatermark}`;
+  const told = rounds.map(({ asked, answer, end }) => {
+    const said =
+      answer.endOffset < 0
+        ? 'unknown'
+        : `${answer.epoch < 0 ? 'it' : `epoch ${answer.epoch}`} ends at ${answer.endOffset}`;
+    return `  where does epoch ${asked} end? ${said}: the follower ends at ${end}`;
+  });
+  return [
+    `# ${title} (${rule}, ${lookup})`,
+    `  leader: epochs ${entries(leader.epochs)}; ends at ${leader.end}`,
+    `  follower: epochs ${entries(follower.epochs)}; ends at ${follower.end}${hw}`,
+    ...told,
+    '',
+  ].join('\n');
+}
+
+/** Asks and cuts, as a follower does, until it may fetch. */
 function truncateUntilDone(
   leaderEpochs: EpochCache,
   leaderEnd: number,
   follower: { readonly epochs: EpochCache; readonly end: number; readonly highWatermark?: number },
   rule: EpochTruncation,
   lookup: EpochLookup,
-): number[] {
-  const ends: number[] = [];
+): Round[] {
+  const rounds: Round[] = [];
   let { epochs, end: endOffset } = follower;
-  for (let done = latestEpoch(epochs) < 0; !done && ends.length < 50;) {
-    const answer = endOffsetFor(leaderEpochs, latestEpoch(epochs), leaderEnd, lookup);
+  for (let done = latestEpoch(epochs) < 0; !done && rounds.length < 50;) {
+    const asked = latestEpoch(epochs);
+    const answer = endOffsetFor(leaderEpochs, asked, leaderEnd, lookup);
     const own = { epochs, endOffset, highWatermark: follower.highWatermark ?? 0 };
     const step = followerStep(rule, lookup, own, answer);
     endOffset = step.truncateTo;
     epochs = truncateFromEnd(epochs, endOffset);
     done = step.done || latestEpoch(epochs) < 0;
-    ends.push(endOffset);
+    rounds.push({ asked, answer, end: endOffset });
   }
-  return ends;
+  return rounds;
 }
 
 /**
