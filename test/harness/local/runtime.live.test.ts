@@ -36,6 +36,17 @@ function specOf(behaviour: (place: ProcessPlace) => object = () => ({}), brokers
   };
 }
 
+/** Resolves when node 1 has said so many lines in that boot. */
+function heard(cluster: Cluster & { readonly lines: TraceLine[] }, boot: number, count: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const look = () => {
+    if (cluster.lines.filter((line) => line.node === 1 && line.boot === boot).length >= count) resolve();
+  };
+  cluster.subscribe(look);
+  look();
+  return promise;
+}
+
 async function deploy(...options: Parameters<typeof specOf>): Promise<Cluster & { readonly lines: TraceLine[] }> {
   const cluster = await deployLocal(specOf(...options));
   clusters.push(cluster);
@@ -77,6 +88,7 @@ describe('the local runtime', () => {
 
   it('kills without losing a line, refuses callers meanwhile, and starts again on the same data', async () => {
     const cluster = await deploy(({ node }) => ({ floods: node === 1 }));
+    await heard(cluster, 1, 200);
     const killed = await act(cluster, 'kill', 1);
     expect(killed).toMatchObject({ effective: true, facts: { state: 'gone', end: 'SIGKILL' } });
     const address = cluster.addresses.get(1) ?? { host: '', port: 0 };
@@ -85,6 +97,7 @@ describe('the local runtime', () => {
     const started = await act(cluster, 'start', 1);
     expect(started.effective).toBe(true);
     expect(started.facts['startTime']).toBeGreaterThan(killed.facts['startTime'] as number);
+    await heard(cluster, 2, 200);
     await act(cluster, 'kill', 1);
     await cluster.collect();
     for (const boot of [1, 2]) {
