@@ -27,7 +27,7 @@ import { startLoad } from './load.ts';
 import { nodeCommand } from './node-command.ts';
 import { createRecorder } from './recorder.ts';
 import type { ChosenRuntime } from './runtimes.ts';
-import { proveHealed, settle, type Settling } from './settle.ts';
+import { proveHealed, settle } from './settle.ts';
 import { recordTrace, type TraceLog } from './trace-log.ts';
 
 export interface RunRequest {
@@ -58,18 +58,23 @@ export interface RunFile {
   readonly configuration: RunConfig;
   readonly startedAt: string;
   completed: boolean;
+  /** Whether a fresh round trip was seen on every link after healing; null when it did not come to that. */
+  healed: boolean | null;
+  healMs: number | null;
   settled: boolean | null;
   settleMs: number | null;
-  healMs: number | null;
   residual: readonly string[];
   finalLeaders: Readonly<Record<string, NodeId>>;
   /** Whether the final read reached the end of every partition. */
   finalReadComplete: boolean | null;
+  /** Whether all data directories were copied, while no replica changed. */
+  logsCollected: boolean;
   /** Wall time of each phase. */
   phases: Record<string, number>;
   error?: string;
 }
 
+const DEPLOY_TIMEOUT_MS = 120_000;
 const READY_TIMEOUT_MS = 30_000;
 const HEAL_TIMEOUT_MS = 15_000;
 const FINAL_READ_TIMEOUT_MS = 15_000;
@@ -85,12 +90,14 @@ export async function executeRun(request: RunRequest): Promise<RunReport> {
     configuration: config,
     startedAt: new Date().toISOString(),
     completed: false,
+    healed: null,
+    healMs: null,
     settled: null,
     settleMs: null,
-    healMs: null,
     residual: [],
     finalLeaders: {},
     finalReadComplete: null,
+    logsCollected: false,
     phases: {},
   };
   let error: RunReport['error'] = null;
@@ -155,14 +162,16 @@ class Run {
     const recorder = createRecorder(join(directory, 'history.jsonl'), this.#clockOriginNs);
     try {
       const cluster = await this.#phase('deploying', () =>
-        runtime.deploy({
-          runId: `${config.build.replaceAll(/[^a-z0-9]+/g, '-')}-${process.pid}-${randomBytes(3).toString('hex')}`,
-          brokers: Array.from({ length: config.brokers }, (_, index) => index + 1),
-          command: nodeCommand(config, this.#clockOriginNs),
-          directory,
-          progress: (line) => this.#request.progress.step(line),
-          signal: this.#ending.signal,
-        }),
+        this.#deployed(
+          runtime.deploy({
+            runId: `${config.build.replaceAll(/[^a-z0-9]+/g, '-')}-${process.pid}-${randomBytes(3).toString('hex')}`,
+            brokers: Array.from({ length: config.brokers }, (_, index) => index + 1),
+            command: nodeCommand(config, this.#clockOriginNs),
+            directory,
+            progress: (line) => this.#request.progress.step(line),
+            signal: this.#ending.signal,
+          }),
+        ),
       );
       await this.#with(cluster, (trace) => this.#test(cluster, trace, recorder));
     } catch (cause) {
@@ -174,6 +183,22 @@ class Run {
     }
   }
 
+  /** A deployment that hangs is given up. Should the cluster come about after all, it is removed then. */
+  async #deployed(deploying: Promise<Cluster>): Promise<Cluster> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      const error = new EnvironmentError(`the cluster did not come up within ${DEPLOY_TIMEOUT_MS / 1000} s`);
+      this.#fail(error);
+      reject(error);
+      void deploying.then((cluster) => cluster.close()).catch(() => undefined);
+    }, DEPLOY_TIMEOUT_MS);
+    try {
+      return await Promise.race([deploying, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Runs `test` on the cluster and removes the cluster afterwards, whatever happened. */
   async #with(cluster: Cluster, test: (trace: TraceLog) => Promise<void>): Promise<void> {
     let trace: TraceLog | undefined;
@@ -181,7 +206,7 @@ class Run {
     try {
       cluster.onUnexpectedExit((node, detail) => {
         if (tested) return;
-        this.#file.residual = [...this.#file.residual, `${nameOf(node)} ended by itself: ${detail}`];
+        this.#remain([`${nameOf(node)} ended by itself: ${detail}`]);
       });
       trace = recordTrace(cluster, join(this.#request.directory, 'trace.jsonl'), this.#keys, (error) =>
         this.#fail(error),
@@ -212,6 +237,8 @@ class Run {
         partitions: this.#keys,
         brokers: cluster.brokers,
         intervalMs: config.nemesisIntervalMs,
+        sessionTimeoutMs: config.brokerSessionTimeoutMs,
+        lagTimeMs: config.replicaLagTimeMaxMs,
       },
       random.stream('faults'),
     );
@@ -239,11 +266,13 @@ class Run {
     faults.start();
     try {
       await this.#phase('load and faults', () => this.#pass(config.timeLimitMs));
-      await this.#phase('healing', () => faults.stop());
+      await this.#phase('healing', async () => {
+        await faults.stop();
+        await this.#proveHealed(cluster);
+      });
       await this.#phase('closing the producers', () => load.stop());
       this.#check();
-      const settling = await this.#phase('settling', () => this.#settle(cluster, trace));
-      Object.assign(this.#file, settling, { residual: [...this.#file.residual, ...settling.residual] });
+      await this.#phase('settling', () => this.#settle(trace));
       this.#check();
       await this.#phase('reading back', async () => {
         const reached = await load.finalRead(endsOf(trace), FINAL_READ_TIMEOUT_MS);
@@ -271,23 +300,27 @@ class Run {
       );
   }
 
-  async #settle(cluster: Cluster, trace: TraceLog): Promise<Settling> {
-    const { config } = this.#request;
+  async #proveHealed(cluster: Cluster): Promise<void> {
     const started = performance.now();
     const deaf = await proveHealed(cluster, HEAL_TIMEOUT_MS, this.#ending.signal);
-    const healMs = Math.round(performance.now() - started);
+    this.#file.healed = deaf.length === 0;
+    this.#file.healMs = Math.round(performance.now() - started);
+    this.#remain(deaf.map((probe) => `no round trip from ${probe.from} to ${probe.to}: ${probe.error ?? 'no answer'}`));
+  }
+
+  async #settle(trace: TraceLog): Promise<void> {
+    const { config } = this.#request;
+    const started = performance.now();
     const rest = 2 * config.fetchMaxWaitMs;
     const { settled, residual } = await settle(trace, config.settleTimeoutMs, rest, this.#ending.signal);
-    return {
-      healed: deaf.length === 0,
-      healMs,
-      settled: settled && deaf.length === 0,
-      settleMs: Math.round(performance.now() - started),
-      residual: [
-        ...deaf.map((probe) => `no round trip from ${probe.from} to ${probe.to}: ${probe.error ?? 'no answer'}`),
-        ...residual,
-      ],
-    };
+    this.#file.settled = settled && this.#file.healed === true;
+    this.#file.settleMs = Math.round(performance.now() - started);
+    this.#remain(residual);
+  }
+
+  /** What was still wrong in the end. */
+  #remain(residual: readonly string[]): void {
+    this.#file.residual = [...this.#file.residual, ...residual];
   }
 
   /** Copies the data directories; again if a replica changed meanwhile, as then the copies tell of different moments. */
@@ -295,13 +328,11 @@ class Run {
     for (let attempt = 1; attempt <= COLLECT_ATTEMPTS; attempt += 1) {
       const before = trace.changes;
       await cluster.collect();
-      if (trace.changes === before) return;
+      if (trace.changes !== before) continue;
+      this.#file.logsCollected = true;
+      return;
     }
-    this.#file.residual = [
-      ...this.#file.residual,
-      `the replicas changed while their logs were copied, ${COLLECT_ATTEMPTS} times`,
-    ];
-    this.#file.settled = false;
+    this.#remain([`the replicas changed while their logs were copied, ${COLLECT_ATTEMPTS} times`]);
   }
 
   /** The time of load and faults passes, or something ends it. */
