@@ -237,7 +237,7 @@ function tellExample({ pair, broken, other }: Example): Markup | null {
     <div class="sides">
       <div class="side">
         <h3><span class="side-name">${builds[0]}</span> ${badge(broken.results.valid)}</h3>
-        ${drawFilm(view)}
+        ${drawFilm(view, 4)}
       </div>
       ${
         otherView === null
@@ -245,7 +245,7 @@ function tellExample({ pair, broken, other }: Example): Markup | null {
           : html`<div class="side">
               <h3><span class="side-name">${builds[1]}</span> ${badge(otherView.files.results.valid)}</h3>
               <p class="lead">${whatTheOtherDid(otherView, key)}</p>
-              ${drawFilm(otherView)}
+              ${drawFilm(otherView, 4)}
             </div>`
       }
     </div>

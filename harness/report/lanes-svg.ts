@@ -12,6 +12,7 @@
  */
 import type { Act, Cut, Film, Lane, LaneCell, Still } from './picture.ts';
 import { html, type Content, type Markup } from './html.ts';
+import { heading, type Level } from './page.ts';
 import type { Column } from './offset-axis.ts';
 import { epochColour, textWidth } from './palette.ts';
 import { seconds, shortened } from './words.ts';
@@ -29,13 +30,11 @@ const GAP = 6;
 const FONT = 11;
 
 /** One act: its heading, and its stills side by side where there is room. */
-export function drawAct(film: Film, act: Act): Markup {
+export function drawAct(film: Film, act: Act, level: Level): Markup {
+  const title = html`<span class="mark" aria-hidden="true">${act.number}</span>
+    <span class="at">${seconds(act.time)}</span> ${act.title}`;
   return html`<section class="act">
-    <h4>
-      <span class="mark" aria-hidden="true">${act.number}</span> <span class="at">${seconds(act.time)}</span>
-      ${act.title}
-    </h4>
-    ${act.detail === '' ? null : html`<p class="detail">${act.detail}</p>`}
+    ${heading(level, title)} ${act.detail === '' ? null : html`<p class="detail">${act.detail}</p>`}
     <div class="stills">
       ${act.stills.map(
         (still) =>

@@ -52,6 +52,20 @@ export function opening(kicker: Content, mood: Mood, sentence: string): Markup {
   </header>`;
 }
 
+export type Level = 3 | 4 | 5;
+
+/** A heading of a level that depends on where it stands. */
+export function heading(level: Level, content: Content): Markup {
+  switch (level) {
+    case 3:
+      return html`<h3>${content}</h3>`;
+    case 4:
+      return html`<h4>${content}</h4>`;
+    case 5:
+      return html`<h5>${content}</h5>`;
+  }
+}
+
 /** Figures with a name each, in one row. */
 export function figures(list: readonly (readonly [name: string, value: Content])[]): Markup {
   return html`<dl class="figures">

@@ -6,6 +6,7 @@ import { drawAct } from './lanes-svg.ts';
 import { makeFilm } from './film.ts';
 import type { Film } from './picture.ts';
 import { html, type Content, type Markup } from './html.ts';
+import { heading, type Level } from './page.ts';
 import { outagesOf, type Outage } from './outages.ts';
 import { epochColour } from './palette.ts';
 import type { RunFiles } from './run-files.ts';
@@ -54,11 +55,11 @@ export function viewPartition(files: RunFiles, key: string): PartitionView {
 }
 
 /** The pictures, one below the other, with their legend. */
-export function drawFilm({ film }: PartitionView): Markup {
+export function drawFilm({ film }: PartitionView, level: Level): Markup {
   if (film.acts.length === 0)
     return html`<p class="note">There is no trace of this partition, so nothing can be drawn.</p>`;
   return html`<div class="film">
-    ${legend(film)} ${film.acts.map((act) => drawAct(film, act))}
+    ${legend(film)} ${film.acts.map((act) => drawAct(film, act, level))}
     ${film.omitted > 0 ? html`<p class="note">${counted(film.omitted, 'other truncation')} of this partition, away from what is told here, ${film.omitted === 1 ? 'is' : 'are'} not shown.</p>` : null}
   </div>`;
 }
@@ -166,24 +167,25 @@ function zoomOf(film: Film, from: number, to: number): readonly [number, number]
 
 /** One anomaly: what, why step by step, what clients saw, what follows. `told` are the offsets already told of. */
 export function anomalyCard(anomaly: Anomaly, files: RunFiles, level: 3 | 4, told: Set<string>): Markup {
+  const inner: Level = level === 3 ? 4 : 5;
   const title = html`<span class="kind ${anomaly.class === 'violation' ? 'bad' : 'unsure'}">${anomaly.kind}</span>
     ${anomaly.key === null ? null : html`in <code>${shortened(anomaly.key, 60)}</code>`}`;
   return html`<article class="card">
-    ${level === 3 ? html`<h3>${title}</h3>` : html`<h4>${title}</h4>`}
+    ${heading(level, title)}
     <p class="labels">
       ${anomaly.class === 'expected' ? html`<span class="badge unsure">the configuration allows it</span>` : null}
       ${anomaly.labels.map((label) => html`<span class="badge none">${label}</span>`)}
     </p>
     <p>${sentence(anomaly.summary)}</p>
-    ${whyList(anomaly)} ${clientsSaw(anomaly, files, told)} ${consequences(anomaly)}
+    ${whyList(anomaly, inner)} ${clientsSaw(anomaly, files, told, inner)} ${consequences(anomaly, inner)}
     ${anomaly.why.length > 0 || anomaly.evidence.length === 0 ? null : html`<p class="ref">Evidence: ${references(anomaly.evidence)}</p>`}
   </article>`;
 }
 
-function whyList(anomaly: Anomaly): Markup | null {
+function whyList(anomaly: Anomaly, level: Level): Markup | null {
   if (anomaly.why.length === 0) return null;
   const why = anomaly.kind === 'replica-divergence' ? 'Why the replicas differ' : 'Why';
-  return html`<h5>${why}, step by step</h5>
+  return html`${heading(level, `${why}, step by step`)}
     <ol class="why">
       ${anomaly.why.map(
         (step) =>
@@ -202,7 +204,7 @@ function references(list: Anomaly['evidence']): string {
 }
 
 /** What clients saw at the offsets of an anomaly, before and after. */
-function clientsSaw(anomaly: Anomaly, { history }: RunFiles, told: Set<string>): Content {
+function clientsSaw(anomaly: Anomaly, { history }: RunFiles, told: Set<string>, level: Level): Content {
   const { key, offset } = anomaly;
   if (key === null) return null;
   const sends = acknowledgedSends(history, key, new Set(anomaly.values.map(String)));
@@ -211,7 +213,7 @@ function clientsSaw(anomaly: Anomaly, { history }: RunFiles, told: Set<string>):
   for (const at of untold) told.add(`${key} ${at}`);
   return sightingsAt(history, key, untold).map(({ offset: at, shown, omitted }) => {
     if (shown.length === 0) return html`<p class="note">No client read offset ${at} or was told of it.</p>`;
-    return html`<h5>What clients saw at offset ${at}</h5>
+    return html`${heading(level, `What clients saw at offset ${at}`)}
       <ol class="saw">
         ${shown.map((sighting) => html`<li><span class="at">${seconds(sighting.time)}</span> ${saySighting(sighting)}</li>`)}
       </ol>
@@ -238,9 +240,9 @@ function saySighting({ kind, value, times, processes, nodes, until }: Sighting):
   }
 }
 
-function consequences(anomaly: Anomaly): Markup | null {
+function consequences(anomaly: Anomaly, level: Level): Markup | null {
   if (anomaly.consequences.length === 0) return null;
-  return html`<h5>What follows from it</h5>
+  return html`${heading(level, 'What follows from it')}
     <ul class="follows">
       ${anomaly.consequences.map(({ kind, count, summary }) => html`<li><b>${kind}</b>${count > 1 ? ` (${count} times)` : ''}: ${sentence(summary)}</li>`)}
     </ul>`;

@@ -39,16 +39,18 @@ export function drawRates(control: BuildResults, candidate: BuildResults): Marku
           >${percent(rate)}</text
         >`,
   );
-  return html`<figure class="scroll" tabindex="0" role="group" aria-label="rates">
-    <svg
-      viewBox="0 0 ${WIDTH} ${2 * ROW + 26}"
-      width="${WIDTH}"
-      height="${2 * ROW + 26}"
-      role="img"
-      aria-label="Share of runs that broke a promise: ${control.build} ${percent(control.rate)}, ${candidate.build} ${percent(candidate.rate)}"
-    >
-      ${ticks}${rows}
-    </svg>
+  return html`<figure>
+    <div class="scroll" tabindex="0" role="group" aria-label="rates">
+      <svg
+        viewBox="0 0 ${WIDTH} ${2 * ROW + 26}"
+        width="${WIDTH}"
+        height="${2 * ROW + 26}"
+        role="img"
+        aria-label="Share of runs that broke a promise: ${control.build} ${percent(control.rate)}, ${candidate.build} ${percent(candidate.rate)}"
+      >
+        ${ticks}${rows}
+      </svg>
+    </div>
     <figcaption>Share of runs that broke a promise, with 95 % intervals</figcaption>
   </figure>`;
 }

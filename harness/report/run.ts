@@ -151,7 +151,7 @@ function partitionSection(view: PartitionView, first: boolean): Markup {
   const title =
     story.anomalies.length > 0 ? html`What happened in <code>${key}</code>` : html`The life of <code>${key}</code>`;
   const body = html`<div class="told${story.anomalies.length > 0 ? '' : ' alone'}">
-      ${drawFilm(view)}
+      ${drawFilm(view, 3)}
       ${story.anomalies.length > 0 ? html`<div class="beside">${cards(story.anomalies, files, 3)}</div>` : null}
     </div>
     ${drawTimelines(view)}`;

@@ -11,8 +11,8 @@ main { max-width: 1400px; margin: 0 auto; padding: 28px 28px 64px; }
 h1 { font-size: 25px; line-height: 1.32; margin: 6px 0 0; font-weight: 650; max-width: 60em; text-wrap: pretty; overflow-wrap: anywhere; }
 h2 { font-size: 19px; margin: 44px 0 10px; line-height: 1.3; overflow-wrap: anywhere; }
 h3 { font-size: 16px; margin: 22px 0 8px; overflow-wrap: anywhere; }
-h4 { font-size: 14.5px; margin: 0 0 2px; font-weight: 650; }
-h5 { font-size: 13px; margin: 14px 0 4px; font-weight: 650; color: var(--soft); }
+h4, .act h3 { font-size: 14.5px; margin: 0 0 2px; font-weight: 650; }
+.card h4, .card h5 { font-size: 13px; margin: 14px 0 4px; font-weight: 650; color: var(--soft); }
 p { margin: 6px 0; overflow-wrap: anywhere; }
 a { color: var(--link); }
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .92em; }
@@ -37,7 +37,7 @@ thead th { font-weight: 600; color: var(--soft); font-size: 12.5px; white-space:
 td.number { font-variant-numeric: tabular-nums; white-space: nowrap; } tr.idle td { color: var(--soft); }
 .told { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 32px; }
 .card { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 14px 18px; margin: 0 0 14px; font-size: 14px; }
-.card h3, .card h4 { margin: 0 0 4px; font-size: 15px; } .kind { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+.card > :first-child { margin: 0 0 4px; font-size: 15px; color: var(--ink); } .kind { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .card > p:last-child { margin-bottom: 0; } .labels { display: flex; flex-wrap: wrap; gap: 6px; margin: 0; } .labels:empty { display: none; }
 .cards { columns: 2 460px; column-gap: 18px; } .cards .card { break-inside: avoid; }
 ol.why, ol.saw, ul.follows { padding-left: 22px; margin: 4px 0; } ol.why li, ol.saw li { margin: 4px 0; overflow-wrap: anywhere; }
