@@ -8,7 +8,7 @@
  */
 import { findNoConvergence } from './anomalies/convergence.ts';
 import { findDivergences, noteMissingLogs } from './anomalies/divergence.ts';
-import type { Finding } from './anomalies/finding.ts';
+import { listed, type Finding } from './anomalies/finding.ts';
 import { findLosses, findLostOnReplicas, findLostWrites } from './anomalies/loss.ts';
 import { findDuplicates, findInconsistentOffsets } from './anomalies/offsets.ts';
 import { findAbortedReads, findPhantoms, findVanishedReads } from './anomalies/visibility.ts';
@@ -23,7 +23,7 @@ import { measure } from './measures.ts';
 import { Malformations, readHistory } from './parse-history.ts';
 import { readTrace } from './parse-trace.ts';
 import { rebuildReplicas, type ClusterTrace } from './replicas.ts';
-import type { Anomaly, RunResults } from './results.ts';
+import type { Anomaly, AnomalyKind, RunResults } from './results.ts';
 import type { Decompressors } from './segments.ts';
 import { guaranteeNames, isChecked, verdictOf } from './verdict.ts';
 
@@ -48,23 +48,21 @@ export function checkRun(input: CheckInput): RunResults {
   const malformed = new Malformations();
   const history = new HistoryIndex({
     acks: input.promises.acks,
-    keepPassedOver: input.logs === null || input.run.settled === null,
+    keepPassedOver: input.logs === null || areCopiesDoubtful(input.run),
   });
   const reading = readHistory(input.history, malformed, (operation) => history.add(operation));
   const cluster = input.trace === null ? null : rebuildReplicas(readTrace(input.trace));
   const notes = [...(input.notes ?? [])];
-  const stopped = input.logs !== null && input.run.settled === null;
-  if (stopped)
-    notes.push('the copied logs are left out: the run was stopped before it settled, and they may be incomplete');
-  const copied =
-    input.logs === null || stopped ? null : readFinalLogs(input.logs.files, input.logs.nodes, input.decompressors);
-  const logs = copied === null ? null : withEmptyLogs(copied, cluster);
+  const logs = finalLogs(input, cluster, notes);
   const { source, run, promises } = input;
   const unreadable = new Set<Key>();
   const evidence: Evidence = { source, run, promises, history, cluster, logs, unknown: new Map(), notes, unreadable };
   if (reading.torn) notes.push('the last line of the history breaks off: the recorder was stopped while it wrote');
   noteGaps(evidence);
-  const findings = [...allFindings(evidence), ...malformedLines(evidence, malformed)];
+  const findings = [
+    ...withoutDoubtful(evidence, malformed, allFindings(evidence)),
+    ...malformedLines(evidence, malformed),
+  ];
   const all = groupFindings(findings);
   const anomalies = mostOf(all, notes);
   const exposures = cluster === null ? null : findExposures(cluster);
@@ -138,6 +136,25 @@ function movedOnly(duplicate: Finding, losses: readonly Finding[]): boolean {
   return moved !== undefined && duplicate.ranges.length === moved.ranges.length;
 }
 
+/** The replicas' logs, unless they may be incomplete: a record that was not copied is not a lost one. */
+function finalLogs(input: CheckInput, cluster: ClusterTrace | null, notes: string[]): FinalLogs | null {
+  const { logs, run, decompressors } = input;
+  if (logs === null) return null;
+  if (areCopiesDoubtful(run)) {
+    const why =
+      run.settled === null
+        ? 'the run was stopped before it settled, and they may be incomplete'
+        : 'not all of them were copied, or not while the replicas stood still';
+    notes.push(`the copied logs are left out: ${why}`);
+    return null;
+  }
+  return withEmptyLogs(readFinalLogs(logs.files, logs.nodes, decompressors), cluster);
+}
+
+function areCopiesDoubtful(run: RunDescription): boolean {
+  return run.settled === null || run.logsCollected === false;
+}
+
 /** A node whose data was copied and that has no folder for one of its partitions has an empty log there. */
 function withEmptyLogs(logs: FinalLogs, cluster: ClusterTrace | null): FinalLogs {
   const byKey = new Map<Key, ReadonlyMap<number, FinalLog>>(logs.byKey);
@@ -164,6 +181,11 @@ function noteGaps(evidence: Evidence): void {
   if (source === 'run') {
     if (run.error !== null) evidence.notes.push(`the run did not end well: ${run.error}`);
     else if (run.completed === false) evidence.notes.push('the run was not completed');
+    // Of a run that did not settle they are told as the reasons.
+    if (run.settled !== false) evidence.notes.push(...listed(run.residual));
+    if (run.finalReadComplete === false) {
+      unknownBecause(evidence, 'visibility', 'the last readers did not reach the end of every partition');
+    }
     if (cluster === null) {
       for (const guarantee of ['agreement', 'convergence'] as const) {
         unknownBecause(evidence, guarantee, 'there is no trace');
@@ -195,6 +217,24 @@ function reasonsOf(evidence: Evidence): string[] {
     if (all.length > 10) reasons.push(`${guarantee} is in doubt for ${all.length - 10} more reasons`);
   }
   return reasons;
+}
+
+/**
+ * Kinds that rest on something that is *not* in the history: the send of a value, or the read of an offset. It may stand
+ * in a line that cannot be read.
+ */
+function restsOnAbsence(evidence: Evidence, kind: AnomalyKind): boolean {
+  return kind === 'phantom' || kind === 'lost-write' || (kind === 'consumer-saw-uncommitted' && evidence.logs === null);
+}
+
+function withoutDoubtful(evidence: Evidence, malformed: Malformations, findings: readonly Finding[]): Finding[] {
+  if (malformed.count === 0) return [...findings];
+  const doubtful = findings.filter(({ kind }) => restsOnAbsence(evidence, kind));
+  for (const kind of new Set(doubtful.map((finding) => finding.kind))) {
+    const count = doubtful.filter((finding) => finding.kind === kind).length;
+    evidence.notes.push(`${count} ${kind} ${count === 1 ? 'is' : 'are'} left out: what is missed may be malformed`);
+  }
+  return findings.filter((finding) => !doubtful.includes(finding));
 }
 
 /** Malformed lines are shown, break nothing, and leave every guarantee in doubt: nobody knows what they said. */

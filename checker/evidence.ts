@@ -17,9 +17,15 @@ export interface RunDescription {
   readonly configuration: Readonly<Record<string, unknown>>;
   /** Null: the run never got to settling, or nobody knows. */
   readonly settled: boolean | null;
+  /** False: after healing some link did not answer, so that nobody can say that the cluster had its chance. */
+  readonly healed: boolean | null;
   readonly settleMs: number | null;
   readonly residual: readonly string[];
   readonly finalLeaders: Readonly<Record<Key, number | null>>;
+  /** False: the readers that began after settling did not reach the end of every partition. */
+  readonly finalReadComplete: boolean | null;
+  /** False: the replicas' logs were not all copied, or not while they stood still. */
+  readonly logsCollected: boolean | null;
   /** False: the harness or its environment failed, or was killed. Null: nobody knows. */
   readonly completed: boolean | null;
   readonly error: string | null;

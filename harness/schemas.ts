@@ -217,9 +217,12 @@ const runFileSchema = z.looseObject({
   command: z.string().nullish(),
   configuration: z.record(z.string(), z.unknown()),
   settled: z.boolean().nullish(),
+  healed: z.boolean().nullish(),
   settleMs: z.number().nullish(),
   residual: z.array(z.string()).optional(),
   finalLeaders: z.record(z.string(), z.number().nullable()).optional(),
+  finalReadComplete: z.boolean().nullish(),
+  logsCollected: z.boolean().nullish(),
   completed: z.boolean().nullish(),
   error: z.string().nullish(),
 });

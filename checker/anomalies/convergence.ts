@@ -3,9 +3,10 @@
  *
  * Whether the run settled is what the harness measured, within its bound. A run that says that it did is held to it: in
  * its final state every replica has the leader's end offset, high watermarks stand at that end, and the ISR is full.
- * This is a finding about liveness, told apart from what was lost or contradicted.
+ * This is a finding about liveness, told apart from what was lost or contradicted. A cluster of which it was not proven
+ * that everything had healed, be it that a link stayed cut or that a process ended by itself, had perhaps no chance.
  */
-import { finalLeader, partitionOf, unknownBecause, type Evidence } from '../evidence.ts';
+import { finalLeader, partitionOf, unknownBecause, wholeTrace, type Evidence } from '../evidence.ts';
 import type { Key } from '../history.ts';
 import { brokers, traceReference, type PartitionTrace } from '../replicas.ts';
 import type { Reference } from '../results.ts';
@@ -18,13 +19,19 @@ export function findNoConvergence(evidence: Evidence): Finding[] {
     unknownBecause(evidence, 'convergence', 'the run never got to settling');
     return [];
   }
+  if (run.healed === false) {
+    const reasons = listed(run.residual).join('; ');
+    unknownBecause(evidence, 'convergence', `it was not proven that everything had healed: ${reasons}`);
+    return [];
+  }
   if (!run.settled) return [notSettled(evidence)];
-  if (evidence.cluster === null || evidence.logs === null) {
-    unknownBecause(evidence, 'convergence', 'the final state cannot be looked at without trace and logs');
+  const cluster = wholeTrace(evidence);
+  if (cluster === null || evidence.logs === null) {
+    unknownBecause(evidence, 'convergence', 'the final state cannot be looked at without a whole trace and the logs');
     return [];
   }
   const findings: Finding[] = [];
-  for (const partition of evidence.cluster.partitions.values()) {
+  for (const partition of cluster.partitions.values()) {
     if (partition.deleted || partition.elections.length === 0) continue;
     const complaints = complaintsOf(evidence, partition);
     if (complaints.length > 0) findings.push(unsettledPartition(evidence, partition, complaints));

@@ -5,7 +5,7 @@
  * leader's log below its high watermark, though that offset is at or above the log start. A copy on a replica that does
  * not lead saves nothing. Values lost by one cause (the same election, the same excuse) are one anomaly.
  */
-import { leaderLog, finalLeader, partitionOf, unknownBecause, type Evidence } from '../evidence.ts';
+import { leaderLog, finalLeader, partitionOf, unknownBecause, wholeTrace, type Evidence } from '../evidence.ts';
 import { judgeLoss, type Fate } from '../excuse.ts';
 import type { FinalLog } from '../final-logs.ts';
 import type { Key } from '../history.ts';
@@ -41,6 +41,7 @@ export function findLosses(evidence: Evidence): Finding[] {
       const what =
         leader === null ? 'no final leader is known' : `the log of its leader, broker ${leader}, ${unsettled}`;
       unknownBecause(evidence, 'durability', `${key}: ${what}`);
+      unknownBecause(evidence, 'offsets', `${key}: ${what}`);
       continue;
     }
     if (!evidence.unreadable.has(key)) findings.push(...judgeKey(evidence, key, rows, final));
@@ -50,7 +51,8 @@ export function findLosses(evidence: Evidence): Finding[] {
 
 function judgeKey(evidence: Evidence, key: Key, rows: readonly number[], final: FinalLog): Finding[] {
   const { values } = evidence.history;
-  const highWatermark = partitionOf(evidence, key)?.highWatermark.get(final.node) ?? null;
+  // A trace with a hole may have lost the line in which it moved.
+  const highWatermark = wholeTrace(evidence)?.partitions.get(key)?.highWatermark.get(final.node) ?? null;
   const readableEnd = final.log.end;
   const lost: number[] = [];
   const moved: number[] = [];

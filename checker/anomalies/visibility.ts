@@ -71,10 +71,13 @@ export function findVanishedReads(evidence: Evidence): Finding[] {
     if (partitionOf(evidence, key)?.deleted === true) continue;
     const final = leaderLog(evidence, key);
     const offset = values.readOffset.get(row);
-    if (final === null || offset < final.log.start || evidence.unreadable.has(key)) continue;
-    if (final.log.flaw !== null && offset >= final.log.end) continue;
-    if (values.finalOffset.get(row) !== -1) continue;
-    gone.set(row, -1);
+    if (values.finalOffset.get(row) !== -1 || evidence.unreadable.has(key)) continue;
+    if (final === null) {
+      if (evidence.logs !== null)
+        unknownBecause(evidence, 'visibility', `${key}: there is no log of its leader to look up what was read`);
+    } else if (final.log.flaw !== null && offset >= final.log.end) {
+      unknownBecause(evidence, 'visibility', `${key}: the leader's log cannot be read beyond offset ${final.log.end}`);
+    } else if (offset >= final.log.start) gone.set(row, -1);
   }
   if (evidence.logs === null) for (const [row, index] of passedOverLater(evidence)) gone.set(row, index);
   const findings: Finding[] = [];

@@ -108,9 +108,12 @@ const emptyRun: RunDescription = {
   command: null,
   configuration: {},
   settled: null,
+  healed: null,
   settleMs: null,
   residual: [],
   finalLeaders: {},
+  finalReadComplete: null,
+  logsCollected: null,
   completed: null,
   error: null,
 };
@@ -132,17 +135,20 @@ function readRunDescription(directory: string, notes: string[]): RunDescription 
   }
   const checked = parseRunFile(parsed);
   if ('flaw' in checked) throw new EnvironmentError(`${path} is not a run's description: ${checked.flaw}`);
-  const { name, command, configuration, settled, settleMs, residual, finalLeaders, completed, error } = checked.file;
+  const { file } = checked;
   return {
-    name: name ?? basename(directory),
-    command: command ?? null,
-    configuration,
-    settled: settled ?? null,
-    settleMs: settleMs ?? null,
-    residual: residual ?? [],
-    finalLeaders: finalLeaders ?? {},
-    completed: completed ?? null,
-    error: error ?? null,
+    name: file.name ?? basename(directory),
+    command: file.command ?? null,
+    configuration: file.configuration,
+    settled: file.settled ?? null,
+    healed: file.healed ?? null,
+    settleMs: file.settleMs ?? null,
+    residual: file.residual ?? [],
+    finalLeaders: file.finalLeaders ?? {},
+    finalReadComplete: file.finalReadComplete ?? null,
+    logsCollected: file.logsCollected ?? null,
+    completed: file.completed ?? null,
+    error: file.error ?? null,
   };
 }
 

@@ -11,15 +11,6 @@ import type { Cluster, LinkProbe } from '../../nemesis/ports.ts';
 import type { ClusterView, PartitionView } from '../../nemesis/view.ts';
 import type { TraceLog } from './trace-log.ts';
 
-export interface Settling {
-  readonly healed: boolean;
-  readonly healMs: number;
-  readonly settled: boolean;
-  readonly settleMs: number;
-  /** What is still wrong, one short sentence each. */
-  readonly residual: readonly string[];
-}
-
 const PROBE_TIMEOUT_MS = 1_000;
 
 /** Probes every link until each answers, for at most `timeoutMs`. Returns the links that did not. */
@@ -37,7 +28,7 @@ export async function proveHealed(
   }
 }
 
-/** Waits until the cluster rests for `restMs`, for at most `timeoutMs`. */
+/** Waits until the cluster rests for `restMs`, for at most `timeoutMs`; says what is still wrong then, one sentence each. */
 export async function settle(
   trace: TraceLog,
   timeoutMs: number,

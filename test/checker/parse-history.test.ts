@@ -74,7 +74,15 @@ describe('a history', () => {
   it('keeps a violation in spite of a malformed line', () => {
     const results = checkWith(poll('[[0,77],["x",1]]'));
     expect(results.valid).toBe(false);
-    expect(results.anomalies.map(({ kind }) => kind)).toContain('phantom');
+    expect(results.anomalies.map(({ kind }) => kind)).toContain('inconsistent-offsets');
+  });
+
+  it('accuses nobody of what a line that cannot be read may have said', () => {
+    const unsent = sound.map((line) => (line.includes('"invoke","f":"send"') ? line.slice(0, 40) : line));
+    const results = check(unsent);
+    expect(results.anomalies.map(({ kind }) => kind)).toEqual(['malformed']);
+    expect(results.valid).toBe('unknown');
+    expect(results.notes.join('\n')).toContain('1 phantom is left out');
   });
 
   it('names a few of very many malformed lines, and counts the others', () => {

@@ -1,5 +1,6 @@
 /** Each anomaly that only replicas can show, in the smallest run that has it, and its nearest lawful neighbour. */
 import { describe, expect, it } from 'vitest';
+import type { ReplicaFiles } from '../../../checker/final-logs.ts';
 import type { Anomaly } from '../../../checker/results.ts';
 import { s1a, s1aPrime } from '../schedules.ts';
 import { kinds, Story } from '../story.ts';
@@ -123,6 +124,26 @@ describe('lost-acked-write', () => {
       expect(results.anomalies).toEqual([]);
       expect(results.guarantees.durability).toBe('unknown');
     }
+  });
+
+  it('leaves in doubt what was read and where it stands, too, if there is no log of the leader to look it up in', () => {
+    const story = quiet(2);
+    story.poll(90, [[0, 1]]);
+    const without = { nodes: [1, 2], files: story.files().filter(({ node }) => node !== 3) };
+    expect(story.check({ logs: without }).guarantees).toMatchObject({ offsets: 'unknown', visibility: 'unknown' });
+    const [first, second, third] = story.files() as [ReplicaFiles, ReplicaFiles, ReplicaFiles];
+    const cut = { ...third, segments: [{ baseOffset: 0, bytes: third.segments[0]!.bytes.subarray(0, 20) }] };
+    const torn = { nodes: [1, 2, 3], files: [first, second, cut] };
+    expect(story.check({ logs: torn }).guarantees.visibility).toBe('unknown');
+    expect(story.check().valid).toBe(true);
+  });
+
+  it('is not a record above the high watermark of a trace from which lines are missing', () => {
+    const story = quiet(2);
+    const trace = story.trace.filter((line) => !line.includes('"event":"hw"') || line.includes('"to":1'));
+    const results = story.check({ trace });
+    expect(results).toMatchObject({ valid: 'unknown', anomalies: [] });
+    expect(results.guarantees.convergence).toBe('unknown');
   });
 
   it('is not a record above the high watermark while the run has not settled, and is one once it has', () => {
@@ -330,6 +351,21 @@ describe('no-convergence', () => {
     expect(results.anomalies[0]).toMatchObject({ key: 'tide-0', nodes: [2] });
   });
 
+  it('is unknown where it was not proven that everything had healed: the cluster may have had no chance', () => {
+    const story = quiet(1);
+    const residual = ['broker 2 ended by itself: SIGKILL: out of memory', 'no round trip from 1 to 2: no answer'];
+    const results = story.check({ run: { ...story.input().run, settled: false, healed: false, residual } });
+    expect(results).toMatchObject({ valid: 'unknown', anomalies: [], guarantees: { convergence: 'unknown' } });
+    for (const reason of residual) expect(results.notes.join('\n')).toContain(reason);
+  });
+
+  it('is not a process that ended by itself, if everything came to rest again; that is noted', () => {
+    const story = quiet(1);
+    const residual = ['broker 2 ended by itself: exit code 1: it said why'];
+    const results = story.check({ run: { ...story.input().run, residual } });
+    expect(results).toMatchObject({ valid: true, anomalies: [], notes: residual });
+  });
+
   it('is unknown where the run never got to settling', () => {
     const story = quiet(1);
     const results = story.check({ run: { ...story.input().run, settled: null, completed: false, error: 'no engine' } });
@@ -382,6 +418,26 @@ describe('a run that did not settle', () => {
     const results = story.check({ run: { ...story.input().run, settled: null }, logs: { nodes: [1, 2, 3], files } });
     expect(results).toMatchObject({ valid: 'unknown', anomalies: [] });
     expect(results.notes.join()).toContain('the copied logs are left out');
+  });
+});
+
+describe('a run that settled, and failed after that', () => {
+  it('is not judged by logs that were copied in part', () => {
+    const story = s1aPrime('epoch');
+    const files = story.files().slice(0, 2);
+    const half = files.map((file) => ({ ...file, segments: [{ baseOffset: 0, bytes: new Uint8Array() }] }));
+    const run = { ...story.input().run, logsCollected: false, completed: false, error: 'the disk is full' };
+    const results = story.check({ run, logs: { nodes: [1, 2], files: half } });
+    expect(results).toMatchObject({ valid: 'unknown', anomalies: [] });
+    expect(results.notes.join()).toContain('the copied logs are left out');
+    expect(story.check({ run: { ...run, logsCollected: true } }).anomalies).toEqual([]);
+  });
+
+  it('leaves visibility in doubt if the last readers did not reach the end', () => {
+    const story = s1aPrime('epoch');
+    const results = story.check({ run: { ...story.input().run, finalReadComplete: false } });
+    expect(results).toMatchObject({ valid: 'unknown', guarantees: { visibility: 'unknown', durability: true } });
+    expect(story.check({ run: { ...story.input().run, finalReadComplete: true } }).valid).toBe(true);
   });
 });
 

@@ -85,7 +85,8 @@ describe('a run without faults, on brokers of two builds', () => {
 
   it('says in run.json that it completed and settled, and how long each phase took', () => {
     const file = json(join(directory, 'run.json')) as RunFile;
-    expect(file).toMatchObject({ completed: true, settled: true, residual: [], finalReadComplete: true });
+    expect(file).toMatchObject({ completed: true, healed: true, settled: true, residual: [] });
+    expect(file).toMatchObject({ finalReadComplete: true, logsCollected: true });
     expect(Object.keys(file.phases)).toContain('settling');
     expect(file.phases['load and faults']).toBeGreaterThanOrEqual(2_000);
     expect(Object.keys(file.finalLeaders)).toHaveLength(8);

@@ -1,10 +1,11 @@
 /** A run whose cluster never comes about, or cannot be removed: what is left, and what it is called. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EnvironmentError, InterruptedError } from '../../../harness/errors.ts';
-import { defaultRunConfig } from '../../../harness/plan/config.ts';
+import { deployLocal } from '../../../harness/local/runtime.ts';
+import { defaultRunConfig, type RunConfig } from '../../../harness/plan/config.ts';
 import { createProgress } from '../../../harness/progress.ts';
 import { executeRun, type RunReport } from '../../../harness/run/run.ts';
 import type { Cluster, DeploySpec } from '../../../nemesis/ports.ts';
@@ -22,9 +23,13 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 const silent = { ...createProgress(true), step: () => {}, detail: () => {} };
 
-function run(deploy: (spec: DeploySpec) => Promise<Cluster>, steps: string[] = []): Promise<RunReport> {
+function run(
+  deploy: (spec: DeploySpec) => Promise<Cluster>,
+  steps: string[] = [],
+  changes: Partial<RunConfig> = {},
+): Promise<RunReport> {
   return executeRun({
-    config: { ...defaultRunConfig, build: 'epoch', runtime: 'local', seed: 1 },
+    config: { ...defaultRunConfig, build: 'epoch', runtime: 'local', seed: 1, ...changes },
     runtime: { name: 'local', reason: '', deploy },
     directory,
     name: 'epoch-1',
@@ -96,6 +101,25 @@ describe('a cluster that does not get ready', () => {
     const { error } = await running;
     expect(error).toBeInstanceOf(EnvironmentError);
     expect(error?.message).toBe('could not remove container tidemark-1: try tidemark gc');
+  });
+});
+
+describe('a run that fails in its last phases', () => {
+  const brief = { nemesis: [], timeLimitMs: 500, settleTimeoutMs: 20_000 };
+  const deployWith =
+    (changes: Partial<Cluster>) =>
+    async (spec: DeploySpec): Promise<Cluster> =>
+      Object.assign(await deployLocal(spec), changes);
+
+  it('is not accused by logs that were copied in part', async () => {
+    const collect = (): Promise<void> => {
+      for (const node of ['1', '2', '3']) mkdirSync(join(directory, 'data', node), { recursive: true });
+      return Promise.reject(new EnvironmentError('the disk is full'));
+    };
+    const { results, error } = await run(deployWith({ collect }), [], brief);
+    expect(error?.message).toBe('the disk is full');
+    expect(results).toMatchObject({ valid: 'unknown', anomalies: [] });
+    expect(runFile()).toMatchObject({ healed: true, settled: true, logsCollected: false, finalReadComplete: true });
   });
 });
 
