@@ -1,0 +1,28 @@
+/** What a benchmark yields: figures with units, each beside its budget if there is one. Nothing here is a test. */
+
+export interface Figure {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What the design asks for, in words. */
+  readonly budget?: string;
+  readonly note?: string;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}
+
+export async function timed<T>(work: () => Promise<T>): Promise<{ readonly ms: number; readonly result: T }> {
+  const started = performance.now();
+  const result = await work();
+  return { ms: performance.now() - started, result };
+}
+
+/** `from 12 to 34 in 5` beside a median. */
+export function spread(values: readonly number[], digits = 0): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return `median of ${values.length}, ${least.toFixed(digits)} to ${most.toFixed(digits)}`;
+}

@@ -1,0 +1,83 @@
+/**
+ * `npm run bench`: figures about Tidemark on this machine. `docs/benchmarks.md` says what each means.
+ *
+ * Nothing is asserted: a figure beside its budget is for people to judge. `--json` prints one document on standard
+ * output and nothing else there; progress goes to standard error.
+ */
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import { probeEngine } from '../../docker/engine.ts';
+import { chooseRuntime } from '../../harness/run/runtimes.ts';
+import { checkingFigures } from './checking.ts';
+import { clusterFigures, sendFigures } from './clusters.ts';
+import type { Figure } from './figure.ts';
+import { simulatorFigures } from './simulator.ts';
+
+const CONCURRENCIES = [1, 8, 32, 128];
+
+const flags = process.argv.slice(2);
+if (flags.some((flag) => flag !== '--json')) {
+  console.error('usage: npm run bench -- [--json]');
+  process.exit(254);
+}
+const figures: Figure[] = [];
+const notes: string[] = [];
+
+function doing(what: string): void {
+  process.stderr.write(`measuring: ${what}\n`);
+}
+
+doing('the simulator');
+figures.push(...simulatorFigures());
+doing('check and report');
+figures.push(...checkingFigures());
+doing('local processes');
+const local = await chooseRuntime('local');
+figures.push(...(await clusterFigures(local)), ...(await sendFigures(local, CONCURRENCIES)));
+const probe = await probeEngine();
+if (probe.ok) {
+  doing('containers');
+  figures.push(...(await clusterFigures(await chooseRuntime('docker'))));
+} else {
+  notes.push(`containers were not measured: ${probe.line}`);
+}
+
+const machine = {
+  processor: cpus()[0]?.model ?? 'unknown',
+  cores: availableParallelism(),
+  memoryGb: Math.round(totalmem() / 1e9),
+  node: process.versions.node,
+  engine: probe.ok ? probe.version : null,
+};
+const date = new Date().toISOString().slice(0, 10);
+if (flags.includes('--json')) {
+  process.stdout.write(
+    `${JSON.stringify({ schemaVersion: 1, type: 'bench', date, machine, figures, notes }, null, 2)}\n`,
+  );
+} else {
+  process.stdout.write(`${table()}\n`);
+}
+// An idle keep-alive socket of the engine may not keep this process.
+process.exit();
+
+/** The figures as a Markdown table, so that a run can be kept in a document. */
+function table(): string {
+  const { processor, cores, memoryGb, node, engine } = machine;
+  const head = `${date} · ${processor}, ${cores} cores, ${memoryGb} GB · Node ${node}${engine === null ? '' : ` · Docker ${engine}`}`;
+  const rows = figures.map(({ what, value, unit, budget = '', note = '' }) => [
+    what,
+    `${written(value)} ${unit}`.trimEnd(),
+    budget,
+    note,
+  ]);
+  const all = [['what', 'figure', 'budget', ''], ...rows];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(3, ...all.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const rule = line(widths.map((width) => '-'.repeat(width)));
+  return [head, '', line(all[0] ?? []), rule, ...rows.map(line), ...notes.flatMap((note) => ['', note])].join('\n');
+}
+
+function written(value: number): string {
+  const digits = value < 10 ? 2 : value < 100 ? 1 : 0;
+  return value.toLocaleString('en', { maximumFractionDigits: digits });
+}
