@@ -9,10 +9,11 @@ export interface Story {
   /** Anomalies of this partition, the gravest first. */
   readonly anomalies: readonly Anomaly[];
   readonly exposures: readonly Exposure[];
-  /** Offsets at which it happens, the most important first. */
+  /** Offsets at which it happens, the most important first; all of one incident. */
   readonly focus: readonly number[];
 }
 
+const INCIDENT = 12;
 /** So many partitions are told of in one report. */
 const KEYS_MAX = 3;
 
@@ -36,7 +37,13 @@ export function storyOf(results: RunResults, key: string): Story {
   const exposures = results.exposures?.filter((exposure) => exposure.key === key) ?? [];
   const broken = anomalies.flatMap(({ offset }) => (offset === null ? [] : [offset]));
   const atRisk = exposures.flatMap(({ acknowledged: [first, last] }) => [first, last]);
-  return { key, anomalies, exposures, focus: [...new Set(broken.length > 0 ? broken : atRisk)] };
+  const all = [...new Set(broken.length > 0 ? broken : atRisk)];
+  return { key, anomalies, exposures, focus: all.filter((offset) => isNear(offset, all[0] ?? offset)) };
+}
+
+/** One film tells of one incident: offsets far from its first belong to another. */
+export function isNear(offset: number, first: number): boolean {
+  return Math.abs(offset - first) <= INCIDENT;
 }
 
 /** Violations before what the configuration allows, then by kind. */

@@ -4,6 +4,7 @@
  */
 import type { FilmRequest } from './picture.ts';
 import { batchAt, batchName, Replicas, sameBatch, type Acknowledged } from './replicas.ts';
+import { isNear } from './story.ts';
 import type { EventOf, TraceEvent, TracedBatch } from './trace-events.ts';
 
 const TRUNCATIONS_MAX = 5;
@@ -41,9 +42,11 @@ export function surveyOf(request: FilmRequest, events: readonly TraceEvent[]): S
     if (value !== undefined && batch !== undefined && batch.base === batch.last) valueOf.set(batchName(batch), value);
   }
   const lostBatches = request.lossFound ? lostOf(final) : [];
-  const focus = [...new Set([...request.focus, ...lostBatches.map(({ batch }) => batch.base)])];
+  const lostOffsets = lostBatches.map(({ batch }) => batch.base);
+  const first = request.focus[0] ?? lostOffsets[0] ?? 0;
+  const focus = [...new Set([...request.focus, ...lostOffsets.filter((offset) => isNear(offset, first))])];
   const { chosen, omitted } = chooseTruncations(events, focus);
-  const [firstLost = null] = lostBatches;
+  const firstLost = lostBatches.find(({ batch }) => isNear(batch.base, first)) ?? null;
   const promised = final.acknowledged.find(({ batch }) =>
     firstLost === null ? focus.includes(batch.base) : batch.base === firstLost.batch.base,
   );
