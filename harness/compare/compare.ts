@@ -6,7 +6,8 @@
  * its own. The comparison's `results.json` is written anew after every pair: whatever happens later, what was found
  * stays found.
  *
- * Invariant: a failure of the environment is a run without a verdict, never an anomaly; two in a row end the comparison.
+ * Invariant: a failure of the environment is a run without a verdict, never an anomaly; two in a row end the comparison,
+ * and a single one is told in the end.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ import { paint, type Progress } from '../progress.ts';
 import { executeRun } from '../run/run.ts';
 import type { ChosenRuntime } from '../run/runtimes.ts';
 import { writeJson } from '../store.ts';
-import { compareOutcomes, type PairOutcome, type RunOutcome } from './verdict.ts';
+import { compareOutcomes, failureIn, type PairOutcome, type RunOutcome } from './verdict.ts';
 
 export interface ComparisonRequest {
   readonly control: string;
@@ -38,7 +39,7 @@ export interface ComparisonRequest {
 
 export interface ComparisonOutcome {
   readonly results: ComparisonResults;
-  /** Why the comparison ended early, if it did. */
+  /** Why the comparison ended early, if it did, or what ended some of its runs. */
   readonly failure: EnvironmentError | InterruptedError | null;
 }
 
@@ -88,6 +89,8 @@ export async function runComparison(request: ComparisonRequest): Promise<Compari
     }
     if (failure !== null) break;
   }
+  const failed = failureIn(results);
+  if (failed !== null) failure ??= new EnvironmentError(failed);
   return { results, failure };
 }
 
@@ -137,8 +140,9 @@ function describe(build: string, seed: number, report: Awaited<ReturnType<typeof
   );
   const exposures = results.exposures === null ? 'exposures unknown' : `${results.exposures.length} exposures`;
   if (kinds.length > 0) return head + paint('bad', kinds.join(', ')) + ` · ${exposures}`;
+  if (error !== null) return head + paint('unsure', `no verdict: ${error.message}`);
   if (results.valid === 'unknown')
-    return head + paint('unsure', `unknown: ${results.notes[0] ?? error?.message ?? ''}`) + ` · ${exposures}`;
+    return head + paint('unsure', `unknown: ${results.notes[0] ?? ''}`) + ` · ${exposures}`;
   return head + paint('good', 'nothing broken') + ` · ${exposures}`;
 }
 

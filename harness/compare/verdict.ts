@@ -82,6 +82,14 @@ export function controlShowed(results: ComparisonResults): boolean {
   return results.control.anomalous > 0;
 }
 
+/** What ended some of the runs, if their harness or environment failed; null when none did. */
+export function failureIn(results: ComparisonResults): string | null {
+  const runs = results.pairs.flatMap((pair) => [pair.control, pair.candidate]);
+  const failed = runs.filter((run) => !run.completed);
+  if (failed.length === 0) return null;
+  return `${failed.length} of ${runs.length} runs failed: ${failed[0]?.error ?? 'nothing was recorded'}`;
+}
+
 function summarize(build: string, outcomes: readonly RunOutcome[]): BuildResults {
   const runs = outcomes.length;
   const anomalous = outcomes.filter((outcome) => violationsOf(outcome).length > 0).length;
@@ -164,13 +172,20 @@ function sentence(results: Omit<ComparisonResults, 'verdict'>): string {
   const counts = `${control.build} broke a promise in ${ofRuns(control)}, ${candidate.build} in ${ofRuns(candidate)}`;
   if (control.runs === 0) return 'No run was made, so nothing was compared.';
   const unknown = control.unknown + candidate.unknown;
-  const unknownPart = unknown === 0 ? '' : `; ${unknown} of ${control.runs + candidate.runs} runs are unknown`;
+  const unknownPart =
+    unknown === 0
+      ? ''
+      : `; ${unknown} of ${control.runs + candidate.runs} runs ${unknown === 1 ? 'is' : 'are'} unknown`;
+  if (candidate.anomalous > 0) {
+    const rates = results.void ? `${unknownPart}, too many to compare the rates` : `${test(primary)}${unknownPart}`;
+    return `${candidate.build} does not keep its word: ${counts}${rates}.`;
+  }
   if (results.void) return `Void: ${counts}${unknownPart}, too many to prove anything.`;
-  if (candidate.anomalous > 0)
-    return `${candidate.build} does not keep its word: ${counts}${test(primary)}${unknownPart}.`;
   if (control.anomalous === 0) {
     return `The control showed nothing, so this comparison proves nothing: ${counts}${unknownPart}.`;
   }
+  if (candidate.unknown > 0)
+    return `Unknown whether ${candidate.build} keeps its word: ${counts}${test(primary)}${unknownPart}.`;
   const idle =
     candidate.exercised < candidate.runs
       ? `; ${candidate.runs - candidate.exercised} of its runs never met the dangerous moment`

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Anomaly, RunResults, Verdict } from '../../../checker/results.ts';
-import { compareOutcomes, controlShowed, type PairOutcome, type RunOutcome } from '../../../harness/compare/verdict.ts';
+import {
+  compareOutcomes,
+  controlShowed,
+  failureIn,
+  type PairOutcome,
+  type RunOutcome,
+} from '../../../harness/compare/verdict.ts';
 
 function anomaly(kind: Anomaly['kind'], kindClass: Anomaly['class'] = 'violation'): Anomaly {
   return {
@@ -128,6 +134,23 @@ describe('a comparison', () => {
     const results = compare([...pairs.slice(1), [lost(), run('unknown')]]);
     expect(results.void).toBe(false);
     expect(results.valid).toBe('unknown');
+    expect(results.verdict).toMatch(/^Unknown whether epoch keeps its word: .*; 1 of 20 runs is unknown\.$/);
+  });
+
+  it('praises the candidate in spite of an unknown run of the control', () => {
+    const pairs = Array.from({ length: 10 }, () => [lost(), clean()] as const);
+    const results = compare([...pairs.slice(1), [run('unknown'), clean()]]);
+    expect(results.valid).toBe(true);
+    expect(results.verdict).toMatch(/^epoch kept every acknowledged write/);
+  });
+
+  it('that is void still says that the candidate broke its word: one violation is proof enough', () => {
+    const results = compare([
+      [lost(), lost()],
+      [run('unknown'), clean()],
+    ]);
+    expect(results).toMatchObject({ void: true, valid: false });
+    expect(results.verdict).toMatch(/^epoch does not keep its word: .*; 1 of 4 runs is unknown, too many to compare/);
   });
 
   it('counts a run whose harness failed as unknown, and never as an anomaly', () => {
@@ -139,6 +162,20 @@ describe('a comparison', () => {
       valid: 'unknown',
       error: 'the engine went away',
     });
+  });
+
+  it('has failed where any run of it was ended by its environment, and says how many were', () => {
+    const failed: RunOutcome = { directory: 'runs/y', results: null, error: 'the engine went away' };
+    expect(failureIn(compare([[lost(), clean()]]))).toBeNull();
+    expect(failureIn(compare([[lost(), run('unknown')]]))).toBeNull();
+    expect(
+      failureIn(
+        compare([
+          [lost(), failed],
+          [lost(), clean()],
+        ]),
+      ),
+    ).toBe('1 of 4 runs failed: the engine went away');
   });
 
   it('keeps an anomaly that was found before the harness failed', () => {
