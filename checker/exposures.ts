@@ -4,6 +4,7 @@
  * A member of the ISR becomes follower while it holds, at or above its own high watermark, a record that was
  * acknowledged in an earlier epoch. A broker that truncates to its own high watermark throws such a record away; one
  * that asks the leader keeps it. Every run counts them, whatever its build: a run without one proves nothing about it.
+ * Who goes on following the same leader in a new epoch, or has no leader to follow, truncates nothing in any build.
  */
 import type { AckAt, ClusterTrace, PartitionTrace, RoleAt } from './replicas.ts';
 import { traceReference } from './replicas.ts';
@@ -15,13 +16,21 @@ export function findExposures(cluster: ClusterTrace): Exposure[] {
     const acks = partition.acks.filter((ack) => ack.acks !== 0);
     if (acks.length === 0) continue;
     for (const [node, roles] of partition.roles) {
-      for (const role of roles) {
+      for (const [at, role] of roles.entries()) {
+        if (role.line.leader === null || goesOn(cluster, roles[at - 1], role)) continue;
         const exposure = exposureOf(cluster, partition, acks, node, role);
         if (exposure !== null) exposures.push(exposure);
       }
     }
   }
   return exposures.sort((x, y) => x.key.localeCompare(y.key) || x.leaderEpoch - y.leaderEpoch || x.node - y.node);
+}
+
+/** The node followed that leader already, and has not been started again since. */
+function goesOn(cluster: ClusterTrace, before: RoleAt | undefined, role: RoleAt): boolean {
+  if (before?.line.role !== 'follower' || before.line.leader !== role.line.leader) return false;
+  const { boot } = cluster.store;
+  return boot.get(before.row) === boot.get(role.row);
 }
 
 function exposureOf(

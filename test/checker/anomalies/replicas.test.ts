@@ -487,6 +487,27 @@ describe('exposures', () => {
     expect(story.check().exposures).toEqual([]);
   });
 
+  it('need a leader that is new to the follower, in this boot', () => {
+    const story = quiet(1);
+    story.send(2);
+    story.copy(3, 1, 2);
+    story.hw(2, 3);
+    story.ack(2);
+    const exposures = (): number => story.check().exposures?.length ?? -1;
+    story.elect(3, [1, 2, 3]);
+    story.follow(1);
+    expect(exposures()).toBe(0);
+    story.elect(null, [1, 2, 3]);
+    story.follow(1);
+    expect(exposures()).toBe(0);
+    story.elect(2, [1, 2, 3]);
+    story.follow(1);
+    expect(exposures()).toBe(1);
+    story.restart(1, 1);
+    story.follow(1);
+    expect(exposures()).toBe(2);
+  });
+
   it('need the very record that was acknowledged, not another at its offset', () => {
     const story = quiet(1);
     story.send(2);
