@@ -98,21 +98,23 @@ function sideResults(directory: string, run: PairedRun): RunResults | null {
 export function renderComparison(directory: string, results: ComparisonResults, example: Example | null): string {
   const { control, candidate } = results;
   const silent = control.anomalous === 0;
+  const pairs = results.pairs.length;
   const mood = results.valid === true && (silent || results.void) ? 'unsure' : moodOf(results.valid);
   const seeds = results.seeds.length === 0 ? 'none' : span(results.seeds[0] ?? 0, results.seeds.at(-1) ?? 0);
   const kicker = html`Tidemark · <b>${control.build}</b> against <b>${candidate.build}</b> · ${results.runtime} ·
-    ${counted(results.pairs.length, 'pair')} · seeds ${seeds}`;
-  const pairs = html`<section>
+    ${pairs === results.seeds.length ? counted(pairs, 'pair') : `${pairs} of ${counted(results.seeds.length, 'pair')}`}
+    · seeds ${seeds}`;
+  const pairsSection = html`<section>
     <h2>Every pair</h2>
     ${pairsTable(results)}
   </section>`;
   // A long table must not stand before what matters.
-  const few = results.pairs.length <= FEW_PAIRS;
+  const few = pairs <= FEW_PAIRS;
   const body = html`${opening(kicker, mood, results.verdict)}
     <section class="rates">
       ${drawRates(control, candidate)}${ratesTable(control, candidate)}${testsTable(results)}${howToRead(results)}
     </section>
-    ${few ? pairs : null} ${example === null ? null : tellExample(example)} ${few ? null : pairs}
+    ${few ? pairsSection : null} ${example === null ? null : tellExample(example)} ${few ? null : pairsSection}
     <section>
       <h2>Look for yourself</h2>
       ${commands([

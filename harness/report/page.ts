@@ -48,7 +48,7 @@ export function badge(verdict: Verdict | 'not-checked'): Markup {
 export function opening(kicker: Content, mood: Mood, sentence: string): Markup {
   return html`<header class="opening ${mood}">
     <p class="kicker">${kicker}</p>
-    <h1>${sentence}</h1>
+    <h1>${sentence.replaceAll(' %', '\u00A0%')}</h1>
   </header>`;
 }
 

@@ -249,7 +249,7 @@ function consequences(anomaly: Anomaly, level: Level): Markup | null {
 }
 
 /** Begins with a capital and ends with a stop. */
-export function sentence(text: string): string {
+function sentence(text: string): string {
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }

@@ -6,7 +6,7 @@ import type { ComparisonResults, RunResults } from '../../checker/results.ts';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 import { parseResults, type AnyResults } from '../schemas.ts';
 
-export function readResults(path: string): AnyResults {
+function readResults(path: string): AnyResults {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

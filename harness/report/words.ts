@@ -39,7 +39,7 @@ export function span(first: number, last: number): string {
 }
 
 /** `broker 2`, `brokers 1 and 3`, `the controller`. */
-export function nodesInWords(nodes: unknown): string {
+function nodesInWords(nodes: unknown): string {
   const list: readonly unknown[] = Array.isArray(nodes) ? nodes : [nodes];
   const brokers = list.filter((node) => node !== 'controller').map(plain);
   const parts = [
