@@ -22,6 +22,7 @@ import {
   type ElectionAt,
   type PartitionTrace,
 } from './replicas.ts';
+import { firstNotBefore } from './search.ts';
 
 /** The moment from which a record had to be kept: its acknowledgement, or the high watermark passing it. */
 export interface Promised {
@@ -150,15 +151,9 @@ function findAck(
 
 function acksCovering(partition: PartitionTrace, offset: number): readonly AckAt[] {
   const { acks } = partition;
-  let low = 0;
-  let high = acks.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((acks[middle] as AckAt).last < offset) low = middle + 1;
-    else high = middle;
-  }
+  const first = firstNotBefore(acks.length, (at) => (acks[at] as AckAt).last < offset);
   const found: AckAt[] = [];
-  for (let at = low; at < acks.length && (acks[at] as AckAt).base <= offset; at += 1) found.push(acks[at] as AckAt);
+  for (let at = first; at < acks.length && (acks[at] as AckAt).base <= offset; at += 1) found.push(acks[at] as AckAt);
   return found;
 }
 

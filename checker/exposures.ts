@@ -9,6 +9,7 @@
 import type { AckAt, ClusterTrace, PartitionTrace, RoleAt } from './replicas.ts';
 import { traceReference } from './replicas.ts';
 import type { Exposure } from './results.ts';
+import { firstNotBefore } from './search.ts';
 
 export function findExposures(cluster: ClusterTrace): Exposure[] {
   const exposures: Exposure[] = [];
@@ -44,7 +45,8 @@ function exposureOf(
   if (line.role !== 'follower' || line.leo <= line.hw || !line.isr.includes(node)) return null;
   let first = -1;
   let last = -1;
-  for (let at = firstReaching(acks, line.hw); at < acks.length; at += 1) {
+  const reaching = firstNotBefore(acks.length, (at) => (acks[at] as AckAt).last < line.hw);
+  for (let at = reaching; at < acks.length; at += 1) {
     const ack = acks[at] as AckAt;
     if (ack.base >= line.leo) break;
     if (ack.epoch >= role.epoch || !holdsAcked(cluster, partition, node, ack, role)) continue;
@@ -73,16 +75,4 @@ function holdsAcked(cluster: ClusterTrace, partition: PartitionTrace, node: numb
     const appended = cluster.position[stays.appended.get(stay)] as number;
     return appended < place && (removed === -1 || (cluster.position[removed] as number) > place);
   });
-}
-
-/** The first acknowledgement that reaches `offset`. */
-function firstReaching(acks: readonly AckAt[], offset: number): number {
-  let low = 0;
-  let high = acks.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((acks[middle] as AckAt).last < offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -9,6 +9,7 @@
  * reported as unreadable; their batches can still be compared.
  */
 import { crc32c } from './crc32c.ts';
+import { firstNotBefore } from './search.ts';
 
 /** What the checker may use to unpack records; handed in, since pure code has no zlib. */
 export interface Decompressors {
@@ -120,6 +121,13 @@ function readHeader(
     position,
     size,
   };
+}
+
+/** The batch that covers `offset`; null for none. */
+export function batchAt(log: DecodedLog, offset: number): Batch | null {
+  const first = firstNotBefore(log.batches.length, (at) => (log.batches[at] as Batch).last < offset);
+  const batch = log.batches[first];
+  return batch !== undefined && batch.base <= offset ? batch : null;
 }
 
 /** True for the markers of transactions, which carry nobody's value. */

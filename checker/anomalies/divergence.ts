@@ -17,7 +17,7 @@ import {
   wholeTrace,
   type Evidence,
 } from '../evidence.ts';
-import { decodeRecords, type Batch, type DecodedLog } from '../segments.ts';
+import { batchAt, decodeRecords, type Batch, type DecodedLog } from '../segments.ts';
 import { text, type FinalLog } from '../final-logs.ts';
 import type { Key, Value } from '../history.ts';
 import { canonicalValue } from '../micro-operations.ts';
@@ -141,18 +141,6 @@ function campsAt(logs: readonly FinalLog[], offset: number): Map<string, number[
     else nodes.push(node);
   }
   return camps;
-}
-
-function batchAt(log: DecodedLog, offset: number): Batch | null {
-  let low = 0;
-  let high = log.batches.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((log.batches[middle] as Batch).last < offset) low = middle + 1;
-    else high = middle;
-  }
-  const batch = log.batches[low];
-  return batch !== undefined && batch.base <= offset ? batch : null;
 }
 
 function divergence(

@@ -11,6 +11,8 @@ import type { FinalLog } from '../final-logs.ts';
 import type { Key } from '../history.ts';
 import { acksAll, outcome, type HistoryIndex, type PassedOver } from '../index-history.ts';
 import type { Reference } from '../results.ts';
+import { firstNotBefore } from '../search.ts';
+import { batchAt } from '../segments.ts';
 import { whyLost } from '../why.ts';
 import { historyReference, listed, offsetsInWords, plural, rangesOf, type Finding } from './finding.ts';
 
@@ -202,7 +204,7 @@ export function findLostOnReplicas(evidence: Evidence): Finding[] {
       if (node === leader.node || final.log.flaw !== null) continue;
       const missing = kept.filter((row) => {
         const offset = history.values.offset.get(row);
-        return offset >= final.log.start && !holdsOffset(final, offset);
+        return offset >= final.log.start && batchAt(final.log, offset) === null;
       });
       if (missing.length > 0) findings.push(lostOnReplica(evidence, key, node, final, missing));
     }
@@ -229,20 +231,6 @@ function lostOnReplica(evidence: Evidence, key: Key, node: number, final: FinalL
     ranges,
     lackingEpoch: null,
   };
-}
-
-/** True when some batch of the log covers the offset. */
-function holdsOffset(final: FinalLog, offset: number): boolean {
-  const { batches } = final.log;
-  let low = 0;
-  let high = batches.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((batches[middle]?.last ?? 0) < offset) low = middle + 1;
-    else high = middle;
-  }
-  const batch = batches[low];
-  return batch !== undefined && batch.base <= offset;
 }
 
 /**
@@ -355,13 +343,7 @@ function gapsByKey(passedOver: readonly PassedOver[]): Map<number, Gaps> {
 }
 
 function passedOverBy(gaps: Gaps, offset: number): number {
-  let low = 0;
-  let high = gaps.sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((gaps.sorted[middle] as PassedOver).after < offset) low = middle + 1;
-    else high = middle;
-  }
-  const reach = gaps.widest[low - 1];
+  const beyond = firstNotBefore(gaps.sorted.length, (at) => (gaps.sorted[at] as PassedOver).after < offset);
+  const reach = gaps.widest[beyond - 1];
   return reach !== undefined && reach.before > offset ? reach.index : -1;
 }

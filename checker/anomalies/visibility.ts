@@ -8,6 +8,7 @@
 import { leaderLog, partitionOf, unknownBecause, type Evidence } from '../evidence.ts';
 import { judgeLoss, neverCommitted } from '../excuse.ts';
 import { outcome } from '../index-history.ts';
+import { firstNotBefore } from '../search.ts';
 import { historyReference, listed, type Finding } from './finding.ts';
 import { historyOf, readAt } from './loss.ts';
 
@@ -117,14 +118,7 @@ function passedOverLater(evidence: Evidence): Map<number, number> {
 /** The first of `rows`, sorted by where they were read, that was read after `offset`. */
 function firstAfter(evidence: Evidence, rows: readonly number[], offset: number): number {
   const { readOffset } = evidence.history.values;
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (readOffset.get(rows[middle] as number) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstNotBefore(rows.length, (at) => readOffset.get(rows[at] as number) <= offset);
 }
 
 function vanished(evidence: Evidence, row: number, laterRead: number): Finding | null {

@@ -23,8 +23,6 @@ import type { FinalReadState, KeyCompleteness } from '../workload/final-read.ts'
 import { completeness, createFinalRead, nextFinalOperation, observeFinalRead } from '../workload/final-read.ts';
 import type { Planned, ValueCounters } from '../workload/send-poll.ts';
 import { createSendPoll, defaultSendPoll, nextOperation } from '../workload/send-poll.ts';
-import type { Admin } from './admin.ts';
-import { createAdmin } from './admin.ts';
 import type { Recorder } from './recorder.ts';
 import type { Clock } from './sockets.ts';
 import { clockFrom, driveClient } from './sockets.ts';
@@ -41,7 +39,6 @@ export interface LoadOptions {
 }
 
 export interface Load {
-  readonly admin: Admin;
   /** Begins no more operations; resolves when those under way have ended and all connections are closed. */
   stop(): Promise<void>;
   /**
@@ -76,7 +73,6 @@ export function startLoad(options: LoadOptions): Load {
   };
 
   return {
-    admin: createAdmin(options.addresses, config.clientTimeoutMs),
     stop,
     async finalRead(ends, deadlineMs) {
       await stop();

@@ -47,14 +47,14 @@ describe('the load on three brokers', () => {
     const acknowledged = (): Operation[] => history().filter((each) => each.type === 'ok' && each.f === 'send');
 
     await vi.waitUntil(() => acknowledged().length >= 100, patience);
-    const { partitions } = await load.admin.describe(['tide']);
+    const { partitions } = await admin.describe(['tide']);
     const leader = partitions.get('tide-0')?.leader ?? 0;
     const next = partitions.get('tide-0')?.isr.find((node) => node !== leader) ?? 0;
-    expect(await load.admin.moveLeader('tide-0', next)).toMatchObject({ effective: true });
+    expect(await admin.moveLeader('tide-0', next)).toMatchObject({ effective: true });
 
     await cluster.kill(next);
     const elected = async (): Promise<boolean> => {
-      const known = await load.admin.describe(['tide'], leader);
+      const known = await admin.describe(['tide'], leader);
       return [...known.partitions.values()].every((each) => each.leader !== null && each.leader !== next);
     };
     await vi.waitUntil(elected, patience);
@@ -62,7 +62,7 @@ describe('the load on three brokers', () => {
     await vi.waitUntil(() => acknowledged().length >= before + 100, patience);
     await cluster.start(next);
     const whole = async (): Promise<boolean> => {
-      const known = await load.admin.describe(['tide'], leader);
+      const known = await admin.describe(['tide'], leader);
       return [...known.partitions.values()].every((each) => each.isr.length === 3);
     };
     await vi.waitUntil(whole, patience);

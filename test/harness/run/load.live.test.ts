@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Operation } from '../../../checker/history.ts';
+import { createAdmin } from '../../../harness/run/admin.ts';
 import { createRandom } from '../../../harness/plan/random.ts';
 import type { LoadOptions } from '../../../harness/run/load.ts';
 import { startLoad } from '../../../harness/run/load.ts';
@@ -108,7 +109,7 @@ describe('the load', () => {
     const operations = history();
     expect(operations.filter((each) => each.type === 'invoke').length).toBe(operations.length / 2);
     expect(operations.filter((each) => each.error === 'timeout').length).toBeGreaterThan(0);
-    await load.admin.describe(['tide']);
+    await createAdmin(options.addresses).describe(['tide']);
     expect(broker.connections()).toBeLessThanOrEqual(1);
   });
 
