@@ -44,7 +44,7 @@ ol.why, ol.saw, ul.follows { padding-left: 22px; margin: 4px 0; } ol.why li, ol.
 .fault-step { color: var(--unsure); } .after { color: var(--unsure); }
 .act { margin: 0 0 14px; break-inside: avoid; }
 .mark { display: inline-block; min-width: 19px; height: 19px; padding: 0 4px; border-radius: 10px; background: var(--ink); color: var(--paper); font-size: 12px; line-height: 19px; text-align: center; }
-.detail { color: var(--soft); font-size: 13.5px; margin: 0 0 2px 25px; }
+.detail { color: var(--soft); font-size: 13.5px; margin: 0 0 2px; padding-left: 25px; }
 .stills { display: flex; flex-wrap: wrap; gap: 6px 26px; }
 figure { margin: 6px 0; min-width: 0; max-width: 100%; overflow-x: auto; } figcaption { font-size: 13px; color: var(--soft); margin: 2px 0; }
 .time { margin-top: 10px; } .time figcaption { margin: 12px 0 2px; }
