@@ -4,7 +4,7 @@
  * Nothing is asserted: a figure beside its budget is for people to judge. `--json` prints one document on standard
  * output and nothing else there; progress goes to standard error.
  */
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { probeEngine } from '../../docker/engine.ts';
 import { chooseRuntime } from '../../harness/run/runtimes.ts';
 import { checkingFigures } from './checking.ts';
@@ -19,6 +19,8 @@ if (flags.some((flag) => flag !== '--json')) {
   console.error('usage: npm run bench -- [--json]');
   process.exit(254);
 }
+// Before our own: what else keeps this machine busy.
+const load = loadavg()[0] ?? 0;
 const figures: Figure[] = [];
 const notes: string[] = [];
 
@@ -44,6 +46,7 @@ if (probe.ok) {
 const machine = {
   processor: cpus()[0]?.model ?? 'unknown',
   cores: availableParallelism(),
+  load,
   memoryGb: Math.round(totalmem() / 1e9),
   node: process.versions.node,
   engine: probe.ok ? probe.version : null,
@@ -62,7 +65,8 @@ process.exit();
 /** The figures as a Markdown table, so that a run can be kept in a document. */
 function table(): string {
   const { processor, cores, memoryGb, node, engine } = machine;
-  const head = `${date} · ${processor}, ${cores} cores, ${memoryGb} GB · Node ${node}${engine === null ? '' : ` · Docker ${engine}`}`;
+  const busy = `load ${load.toFixed(1)} before`;
+  const head = `${date} · ${processor}, ${cores} cores, ${memoryGb} GB · ${busy} · Node ${node}${engine === null ? '' : ` · Docker ${engine}`}`;
   const rows = figures.map(({ what, value, unit, budget = '', note = '' }) => [
     what,
     `${written(value)} ${unit}`.trimEnd(),
