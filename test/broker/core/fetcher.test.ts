@@ -157,6 +157,21 @@ describe('a fetcher', () => {
   });
 });
 
+describe('a follower of hw', () => {
+  it('whose leader was none for a while and is the same again has no other leader, and cuts nothing', () => {
+    const cluster = pair({ build: 'hw' });
+    cluster.produce(1, 1);
+    cluster.deliver();
+    const before = cluster.lines(2, 'truncation').length;
+    expect(cluster.ends(2)).toEqual([1, 0]);
+    cluster.push({ leader: -1, epoch: 1, isr: [1] });
+    cluster.push({ leader: 1, epoch: 2, isr: [1, 2] });
+    expect(cluster.lines(2, 'truncation')).toHaveLength(before);
+    cluster.run(600);
+    expect(cluster.ends(2)).toEqual([1, 1]);
+  });
+});
+
 describe('a follower out of the range of its leader', () => {
   it('cuts to the end of the leader on hw, by asking for its bounds', () => {
     const cluster = pair({ build: 'hw' });

@@ -15,6 +15,12 @@ function led(options: ClusterOptions = {}): Cluster {
 const without = (id: number) => (message: { readonly from: number; readonly to: unknown }) =>
   message.from !== id && message.to !== id;
 
+/** What the leader knows of a follower. */
+function followerEnd(cluster: Cluster, id: number): number | undefined {
+  const { role } = cluster.partition(1);
+  return role.kind === 'leader' ? role.followers.get(id)?.end : undefined;
+}
+
 describe('a produce', () => {
   it('with acks=1 is acknowledged as soon as the leader has it', () => {
     const cluster = led();
@@ -196,6 +202,30 @@ describe('an ISR', () => {
     cluster.deliver();
     expect(cluster.ends(1)).toEqual([2, 2]);
     expect(cluster.partition(1).isr).toEqual([1, 2, 3]);
+  });
+
+  it.each(['hw', 'epoch'])('counts on whom it has proposed until the controller answers, on %s', (build) => {
+    const cluster = new Cluster({ build });
+    cluster.push({ leader: 1, epoch: 0, isr: [1, 2] });
+    cluster.produce(1, 7);
+    cluster.run(600);
+    expect(cluster.proposals()).toEqual([[1, 2, 3]]);
+    cluster.produce(1, 8);
+    // The third has gone silent; the controller may have taken it in all the same.
+    cluster.run(5_000, without(3));
+    expect(cluster.ends(1)).toEqual([2, 1]);
+  });
+
+  it.each(['hw', 'epoch'])('keeps a follower that is always one record behind, on %s', (build) => {
+    const cluster = led({ build });
+    for (let value = 1; value <= 80; value++) {
+      cluster.deliver(({ kind }) => kind === 'response');
+      cluster.produce(1, value, 1);
+      cluster.deliver(({ kind }) => kind === 'request');
+      cluster.advance(50);
+      if (value > 1) expect(followerEnd(cluster, 3)).toBe(cluster.ends(1)[0] - 1);
+    }
+    expect(cluster.proposals()).toEqual([]);
   });
 
   it('does not take a follower that is below the start of the epoch; a build without that rule does', () => {

@@ -193,7 +193,7 @@ describe('what clients ask of the controller', () => {
 
 describe('the high watermark checkpoint', () => {
   it('is written at its interval, whole, and only when something moved', () => {
-    const { run } = running('epoch', [found]);
+    const { state, run } = running('epoch', [found]);
     const checkpoints = (atMs: number) =>
       run({ type: 'deadline' }, atMs).filter(({ type }) => type === 'offset-checkpoint');
     expect(checkpoints(4_900)).toEqual([]);
@@ -201,6 +201,9 @@ describe('the high watermark checkpoint', () => {
       { type: 'offset-checkpoint', file: 'replication-offset-checkpoint', offsets: { 'my-topic-7': 2 } },
     ]);
     expect(checkpoints(10_000)).toEqual([]);
+    state.partitions.get('my-topic-7')!.highWatermark = 1;
+    expect(checkpoints(14_900)).toEqual([]);
+    expect(checkpoints(15_000)).toMatchObject([{ offsets: { 'my-topic-7': 1 } }]);
   });
 });
 

@@ -136,6 +136,21 @@ describe('Metadata', () => {
     expect(metadata(cluster, 1, null).topics).toEqual([]);
   });
 
+  it('is not taken back by a push that was overtaken by a newer one', () => {
+    const cluster = started();
+    const brokers = [{ brokerId: 1, brokerEpoch: 1, host: 'host-1', port: 9092, fenced: true }];
+    cluster.request(
+      1,
+      'PartitionStates',
+      0,
+      { metadataVersion: 0, full: true, brokers, partitions: [] },
+      'controller.1',
+    );
+    const answer = metadata(cluster, 1, null);
+    expect(answer.brokers.map(({ nodeId }) => nodeId)).toEqual([1, 2]);
+    expect(answer.topics.map(({ name }) => name)).toEqual(['t']);
+  });
+
   it('sends nobody away for good before the controller has said anything: clients ask again, here', () => {
     const cluster = started();
     cluster.kill(2);

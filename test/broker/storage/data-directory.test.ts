@@ -164,6 +164,16 @@ describe('a power loss', () => {
     expect(recover(path)).toMatchObject({ batches: [a.info], flushedOffset: 2, foundEndOffset: 3, cut: 'power-loss' });
   });
 
+  test('after a start that cut flushed bytes counts nothing as flushed that took their place', () => {
+    const { path, storage } = directoryWithLog();
+    storage.perform({ type: 'flush', log });
+    truncateSync(join(path, log, first), a.bytes.length + b.bytes.length - 1);
+    const after = new DataDirectory(path, owner);
+    after.perform(append(log, a.bytes.length, batch(2, 3, 'another'), batch(3, 3, 'and another')));
+    writeFileSync(join(path, 'power-lost'), '');
+    expect(recover(path)).toMatchObject({ batches: [a.info], flushedOffset: 2, foundEndOffset: 4, cut: 'power-loss' });
+  });
+
   test('costs nothing after a clean stop', () => {
     const { path, storage } = directoryWithLog();
     storage.closeCleanly();
