@@ -1,12 +1,13 @@
 /**
  * Takes the pictures of one film, as the events of the trace go by.
  */
+import type { Reference } from '../../checker/results.ts';
 import type { OffsetAxis } from './offset-axis.ts';
 import type { Act, Cut, FilmRequest, Lane, LaneCell, Still } from './picture.ts';
 import { batchAt, batchName, sameBatch, type ReplicaState, type Replicas } from './replicas.ts';
 import type { Survey } from './survey.ts';
 import type { EventOf, TraceEvent, TracedBatch } from './trace-events.ts';
-import { becauseOf } from './words.ts';
+import { becauseOf, span } from './words.ts';
 
 export class Camera {
   readonly acts: Act[] = [];
@@ -40,6 +41,7 @@ export class Camera {
         this.#still('then', event.time, replicas, null),
       ]);
     }
+    if (event.event === 'role') this.#exposed(event, replicas);
     if (event.event === 'election') this.#elected(event, replicas);
     if (this.#before !== null && this.#before.cut !== null && event.event === 'truncation') {
       const { cut } = this.#before;
@@ -62,6 +64,19 @@ export class Camera {
   end(replicas: Replicas, time: number | null): void {
     if (time === null || replicas.byNode.size === 0) return;
     this.#act('end', time, 'In the end', '', [this.#still('then', time, replicas, null)]);
+  }
+
+  /** The dangerous moment itself, where no picture of a truncation that followed at once shows it. */
+  #exposed(role: EventOf<'role'>, replicas: Replicas): void {
+    const exposure = this.#request.exposures.find(({ reference }) => isReferenceTo(reference, role));
+    if (exposure === undefined || !exposure.acknowledged.some((offset) => this.#survey.focus.includes(offset))) return;
+    for (const event of this.#survey.truncations)
+      if (event.node === role.node && event.leaderEpoch === role.leaderEpoch) return;
+    const { node, leaderEpoch, acknowledged, highWatermark } = exposure;
+    const title = `Broker ${node} becomes a follower in epoch ${leaderEpoch}: the dangerous moment`;
+    const what = acknowledged[0] === acknowledged[1] ? 'offset' : 'offsets';
+    const detail = `it holds ${what} ${span(...acknowledged)}, acknowledged, and its own high watermark is ${highWatermark}`;
+    this.#act('exposed', role.time, title, detail, [this.#still('then', role.time, replicas, null)]);
   }
 
   /** The first leader that was elected after the acknowledgement of a lost record, and lacks it. */
@@ -137,6 +152,11 @@ export class Camera {
     const here = ends.filter((each) => each !== null);
     return here.some((each) => sameBatch(each, batch)) && here.some((each) => !sameBatch(each, batch));
   }
+}
+
+function isReferenceTo(reference: Reference, event: TraceEvent): boolean {
+  if (reference.source !== 'trace') return false;
+  return reference.node === event.node && reference.boot === event.boot && reference.seq === event.seq;
 }
 
 function cutOf({ node, from, to, rule, evidence }: EventOf<'truncation'>): Cut {

@@ -12,14 +12,22 @@ export interface Bar {
   /** In pixels. */
   readonly from: number;
   readonly to: number;
-  readonly labelWidth: number;
+  /** Widths of the labels that it may have, the best first. */
+  readonly labelWidths: readonly number[];
+}
+
+export interface Label {
+  /** Which of the labels. */
+  readonly index: number;
+  readonly x: number;
+  readonly anchor: 'start' | 'end';
 }
 
 export interface PlacedBar<B extends Bar> {
   readonly bar: B;
   readonly row: number;
   /** Where the label stands; null without one. */
-  readonly label: { readonly x: number; readonly anchor: 'start' | 'end' } | null;
+  readonly label: Label | null;
   /** What it takes of its row. */
   readonly taken: readonly [from: number, to: number];
 }
@@ -65,20 +73,24 @@ function pack<B extends Bar>(bars: readonly B[], area: PlotArea, extentOf: (bar:
   return { placed, rows: ends.length, omitted };
 }
 
+/** A label inside of the bar takes no room. */
 function withoutLabel(bar: Bar): Extent {
-  const inside = bar.to - bar.from >= bar.labelWidth + 2 * MARGIN;
-  return { label: inside ? { x: bar.from + MARGIN, anchor: 'start' } : null, taken: [bar.from, bar.to] };
+  const index = bar.labelWidths.findIndex((width) => bar.to - bar.from >= width + 2 * MARGIN);
+  const label = index === -1 ? null : ({ index, x: bar.from + MARGIN, anchor: 'start' } as const);
+  return { label, taken: [bar.from, bar.to] };
 }
 
 function withLabel(bar: Bar, { left, right }: PlotArea): Extent {
-  const bare = withoutLabel(bar);
-  if (bare.label !== null) return bare;
-  const width = bar.labelWidth + MARGIN;
-  if (bar.to + width <= right)
-    return { label: { x: bar.to + MARGIN, anchor: 'start' }, taken: [bar.from, bar.to + width] };
-  if (bar.from - width >= left)
-    return { label: { x: bar.from - MARGIN, anchor: 'end' }, taken: [bar.from - width, bar.to] };
-  return bare;
+  const inside = withoutLabel(bar);
+  for (const [index, labelWidth] of bar.labelWidths.entries()) {
+    const width = labelWidth + MARGIN;
+    if (inside.label?.index === index) return inside;
+    if (bar.to + width <= right)
+      return { label: { index, x: bar.to + MARGIN, anchor: 'start' }, taken: [bar.from, bar.to + width] };
+    if (bar.from - width >= left)
+      return { label: { index, x: bar.from - MARGIN, anchor: 'end' }, taken: [bar.from - width, bar.to] };
+  }
+  return inside;
 }
 
 /** The first row that is free there; a new one while there may be more; else null. */

@@ -46,6 +46,7 @@ export function viewPartition(files: RunFiles, key: string): PartitionView {
     key,
     trace,
     focus: story.focus,
+    exposures: story.exposures,
     lossFound: found.has('lost-acked-write') || found.has('lost-write'),
     divergenceFound: found.has('replica-divergence'),
     outages,

@@ -2,6 +2,7 @@
  * What a film consists of, as data: acts, each with one or two stills; a still with one lane per replica; a lane with one
  * cell for each column of the axis. Types only.
  */
+import type { Exposure } from '../../checker/results.ts';
 import type { OffsetAxis } from './offset-axis.ts';
 import type { Outage } from './outages.ts';
 import type { Role } from './replicas.ts';
@@ -52,7 +53,7 @@ export interface Still {
 export interface Act {
   /** Counts from 1; the timeline shows it. */
   readonly number: number;
-  readonly kind: 'acknowledged' | 'truncated' | 'kept' | 'elected' | 'overwritten' | 'end';
+  readonly kind: 'acknowledged' | 'truncated' | 'kept' | 'exposed' | 'elected' | 'overwritten' | 'end';
   readonly time: number;
   readonly title: string;
   readonly detail: string;
@@ -77,6 +78,8 @@ export interface FilmRequest {
   /** Whether the checker found records of this partition lost, and replicas that differ. */
   readonly lossFound: boolean;
   readonly divergenceFound: boolean;
+  /** Of this partition. */
+  readonly exposures: readonly Exposure[];
   readonly outages: readonly Outage[];
   /** Values by the message that sent them. */
   readonly values: ReadonlyMap<string, string>;

@@ -49,6 +49,7 @@ ol.why, ol.saw, ul.follows { padding-left: 22px; margin: 4px 0; } ol.why li, ol.
 figure { margin: 6px 0; min-width: 0; max-width: 100%; overflow-x: auto; } figcaption { font-size: 13px; color: var(--soft); margin: 2px 0; }
 .time { margin-top: 10px; } .time figcaption { margin: 12px 0 2px; }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 18px; font-size: 12.5px; color: var(--soft); padding: 0; margin: 4px 0 14px; list-style: none; } .legend svg { display: inline-block; vertical-align: -2px; }
+@media (min-width: 1240px) { .alone .film { display: grid; grid-template-columns: repeat(auto-fill, minmax(560px, 1fr)); column-gap: 26px; } .alone .film > .legend, .alone .film > .note { grid-column: 1 / -1; } }
 .film .legend, .act > h3, .act > h4, .act > p { width: 0; min-width: 100%; }
 .sides { display: grid; grid-template-columns: minmax(0, 1fr); gap: 12px 40px; } .side h3 { margin-top: 8px; }
 .side-name { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }

@@ -139,14 +139,16 @@ function drawZoom(x: Scale, zoom: readonly [number, number] | null): Markup | nu
 
 interface FaultBar extends Bar {
   readonly timed: TimedFault;
-  readonly text: string;
+  readonly labels: readonly string[];
 }
 
 function faultBar(timed: TimedFault, x: Scale): FaultBar {
   const from = x(timed.from);
   const idle = timed.fault.effective === false ? ' · no effect' : '';
-  const text = shortened(`${timed.fault.fault} ${timed.fault.kind}${hit(timed)}${idle}`, 60);
-  return { timed, text, from, to: Math.max(from + 3, x(timed.to)), labelWidth: textWidth(text, FONT) };
+  const name = `${timed.fault.fault} ${timed.fault.kind}`;
+  const labels = [shortened(`${name}${hit(timed)}${idle}`, 60), shortened(`${name}${idle}`, 30)];
+  const labelWidths = labels.map((label) => textWidth(label, FONT));
+  return { timed, labels, labelWidths, from, to: Math.max(from + 3, x(timed.to)) };
 }
 
 function hit(timed: TimedFault): string {
@@ -175,7 +177,7 @@ function drawFault({ bar, row, label }: PlacedBar<FaultBar>, top: number): Marku
       height="${BAR}"
       rx="2"
       class="fault${fault.effective === false ? ' idle' : ''}"
-    />${label === null ? null : html`<text x="${round(label.x)}" y="${y + 10}" text-anchor="${label.anchor}" class="fault-label">${bar.text}</text>`}</g
+    />${label === null ? null : html`<text x="${round(label.x)}" y="${y + 10}" text-anchor="${label.anchor}" class="fault-label">${bar.labels[label.index]}</text>`}</g
   >`;
 }
 

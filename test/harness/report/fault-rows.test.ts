@@ -7,9 +7,9 @@ const bar = fc
   .record({
     from: fc.integer({ min: 100, max: 1_097 }),
     length: fc.integer({ min: 3, max: 600 }),
-    labelWidth: fc.nat({ max: 400 }),
+    labelWidths: fc.array(fc.nat({ max: 400 }), { maxLength: 2 }),
   })
-  .map(({ from, length, labelWidth }) => ({ from, to: Math.min(1_100, from + length), labelWidth }));
+  .map(({ from, length, labelWidths }) => ({ from, to: Math.min(1_100, from + length), labelWidths }));
 
 describe('the rows of faults', () => {
   it('never lets a bar or a label meet another, and counts what has no room', () => {
@@ -35,21 +35,27 @@ describe('the rows of faults', () => {
           expect(taken[0]).toBeLessThanOrEqual(own.from);
           expect(taken[1]).toBeGreaterThanOrEqual(own.to);
           if (label === null) continue;
-          const from = label.anchor === 'start' ? label.x : label.x - own.labelWidth;
+          const width = own.labelWidths[label.index] ?? Number.NaN;
+          const from = label.anchor === 'start' ? label.x : label.x - width;
           expect(from).toBeGreaterThanOrEqual(taken[0]);
-          expect(from + own.labelWidth).toBeLessThanOrEqual(Math.max(taken[1], own.from));
+          expect(from + width).toBeLessThanOrEqual(Math.max(taken[1], own.from));
           expect(from).toBeGreaterThanOrEqual(area.left);
-          expect(from + own.labelWidth).toBeLessThanOrEqual(area.right);
+          expect(from + width).toBeLessThanOrEqual(area.right);
         }
       }),
     );
+  });
+
+  it('takes a shorter label where the best has no room', () => {
+    const { placed } = packBars([{ from: 400, to: 720, labelWidths: [410, 120] }], area);
+    expect(placed[0]?.label?.index).toBe(1);
   });
 
   it('prefers a bar without its label to no bar', () => {
     const crowded = Array.from({ length: 100 }, (_, index) => ({
       from: 100 + index * 9,
       to: 105 + index * 9,
-      labelWidth: 200,
+      labelWidths: [200],
     }));
     const { omitted, placed } = packBars(crowded, area);
     expect(omitted).toBe(0);

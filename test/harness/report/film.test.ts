@@ -66,6 +66,24 @@ describe('the film of a partition', () => {
     expect(ghosts?.filter((ghost) => ghost !== null)).toEqual([]);
   });
 
+  it('shows the dangerous moment where no truncation followed it', () => {
+    const story = new Story({ build: 'epoch' });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.send(2);
+    story.copy(3, 1, 2);
+    story.hw(2, 3);
+    story.ack(2);
+    story.elect(2, [1, 2, 3]);
+    story.follow(1);
+    story.elect(1, [1, 2, 3]);
+    story.lead();
+    story.settle();
+    const exposed = filmOf(story).acts.find(({ kind }) => kind === 'exposed');
+    expect(exposed?.title).toBe('Broker 1 becomes a follower in epoch 1: the dangerous moment');
+    expect(exposed?.detail).toBe('it holds offset 1, acknowledged, and its own high watermark is 1');
+  });
+
   it('shows a bounded number of truncations and counts the others', () => {
     const story = new Story();
     story.begin(3, [1, 2, 3]);
