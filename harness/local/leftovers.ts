@@ -6,12 +6,14 @@
  * does; if that dies too, `collectLocalGarbage` (`tidemark gc`) does. All three call the same function.
  *
  * Invariant: only folders below our own, and only processes that carry the run's mark, are ever touched; a run whose
- * harness lives is left alone.
+ * harness lives, or may live, is left alone.
  */
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { isAlive, processesOfRun, statusOf } from './proc.ts';
+import { ownerState, thisProcess } from '../../docker/labels.ts';
+import type { Owner } from '../../docker/labels.ts';
+import { processesOfRun } from './proc.ts';
 
 const KILL_TIMEOUT_MS = 3_000;
 const KILL_POLL_MS = 5;
@@ -21,16 +23,15 @@ const UNLEASED_MS = 60_000;
 interface Lease {
   readonly schemaVersion: 1;
   readonly runId: string;
-  readonly pid: number;
-  readonly startTime: number;
+  /** The harness. From within a container, say, its pid means nothing: then nobody can tell whether it lives. */
+  readonly owner: Owner;
 }
 
 /** Makes the folder of a run, leased to this process. */
 export function leaseFolder(runId: string): string {
   const folder = folderOf(runId);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const startTime = statusOf(process.pid)?.startTime ?? 0;
-  const lease: Lease = { schemaVersion: 1, runId, pid: process.pid, startTime };
+  const lease: Lease = { schemaVersion: 1, runId, owner: thisProcess() };
   writeFileSync(join(folder, 'lease.json'), `${JSON.stringify(lease)}\n`);
   return folder;
 }
@@ -64,7 +65,7 @@ function isInUse(runId: string): boolean {
   const folder = folderOf(runId);
   try {
     const lease = JSON.parse(readFileSync(join(folder, 'lease.json'), 'utf8')) as Lease;
-    return isAlive(lease.pid, lease.startTime);
+    return ownerState(lease.owner) !== 'dead';
   } catch {
     return Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0) < UNLEASED_MS;
   }

@@ -27,12 +27,6 @@ export function statusOf(pid: number): ProcessStatus | null {
   return { state: fields[0] ?? '?', startTime: Number(fields[19]) };
 }
 
-/** Whether that very process still lives. */
-export function isAlive(pid: number, startTime: number): boolean {
-  const status = statusOf(pid);
-  return status !== null && status.startTime === startTime && status.state !== 'Z';
-}
-
 /** The living processes of a run, by the mark in their environment. */
 export function processesOfRun(runId: string): number[] {
   const mark = `${RUN_VARIABLE}=${runId}`;

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { collectLocalGarbage } from '../../../harness/local/leftovers.ts';
+import { thisProcess } from '../../../docker/labels.ts';
+import type { Owner } from '../../../docker/labels.ts';
 import { RUN_VARIABLE, processesOfRun, statusOf } from '../../../harness/local/proc.ts';
 
 const root = join(tmpdir(), `tidemark-local-${process.getuid?.()}`);
@@ -37,6 +39,10 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
+function leaseTo(runId: string, owner: Owner): void {
+  writeFileSync(join(root, runId, 'lease.json'), JSON.stringify({ schemaVersion: 1, runId, owner }));
+}
+
 describe('leftovers of a run', () => {
   it('are removed when the harness is killed, paused processes too', async () => {
     const runId = `dies-${process.pid}`;
@@ -61,8 +67,7 @@ describe('leftovers of a run', () => {
     const runId = `left-${process.pid}`;
     mkdirSync(join(root, runId, 'data/1'), { recursive: true });
     /* A pid that was used again: it lives, but it is not the process that the lease names. */
-    const lease = { schemaVersion: 1, runId, pid: process.pid, startTime: 1 };
-    writeFileSync(join(root, runId, 'lease.json'), JSON.stringify(lease));
+    leaseTo(runId, { ...thisProcess(), startTicks: '1' });
     const stray = spawn('sleep', ['600'], { env: { ...process.env, [RUN_VARIABLE]: runId } });
     const stranger = spawn('sleep', ['600']);
     children.push(stray, stranger);
@@ -72,6 +77,15 @@ describe('leftovers of a run', () => {
     expect(existsSync(join(root, runId))).toBe(false);
     expect(statusOf(stranger.pid ?? 0)?.state).toMatch(/^[RS]$/);
     expect((await collectLocalGarbage()).removed).toEqual([]);
+  });
+
+  it('of a harness in another pid namespace are left alone, for nobody here can tell whether it lives', async () => {
+    const runId = `elsewhere-${process.pid}`;
+    mkdirSync(join(root, runId), { recursive: true });
+    leaseTo(runId, { ...thisProcess(), pidNamespace: 'pid:[1]', pid: 2 ** 22 - 1 });
+    await collectLocalGarbage();
+    expect(existsSync(join(root, runId))).toBe(true);
+    rmSync(join(root, runId), { recursive: true });
   });
 
   it('of a lease that cannot be read are left alone while they are fresh', async () => {
