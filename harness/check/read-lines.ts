@@ -6,7 +6,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 
-const chunkBytes = 1 << 20;
+/** What is read at once lives as long as its lines are looked at: larger chunks cost memory and save no time. */
+const chunkBytes = 1 << 16;
 
 export function* readLines(path: string): Generator<string, void, undefined> {
   const file = openSync(path, 'r');
