@@ -11,6 +11,7 @@ import { exitCodes } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { createProgress, paint } from '../progress.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
+import { counted } from '../report/words.ts';
 import { onInterrupt } from './interrupt.ts';
 import { addRunOptions, drawSeed, flagsOf, numberOption, runConfigFrom, type RunFlags } from './options.ts';
 
@@ -39,7 +40,7 @@ async function compare(flags: CompareFlags): Promise<number> {
   for (const build of [flags.control, flags.candidate]) runConfigFrom(flags, build, seed, 'local');
   const progress = createProgress();
   const signal = onInterrupt(progress);
-  progress.line(`seed ${seed} · ${flags.control} against ${flags.candidate}, ${flags.testCount} pairs`);
+  progress.line(`seed ${seed} · ${flags.control} against ${flags.candidate}, ${counted(flags.testCount, 'pair')}`);
   const { chooseRuntime } = await import('../run/runtimes.ts');
   const runtime = await chooseRuntime(flags.runtime);
   progress.line(runtime.reason);

@@ -5,6 +5,7 @@
  * and containers and processes that are not ours, are never touched.
  */
 import type { Command } from 'commander';
+import { counted } from '../report/words.ts';
 
 export function registerGc(program: Command): void {
   program
@@ -22,6 +23,6 @@ export function registerGc(program: Command): void {
         console.error(`containers were not looked at: ${probe.line}`);
       }
       for (const name of removed) console.error(`removed ${name}`);
-      console.error(removed.length === 0 ? 'nothing was left over' : `${removed.length} leftovers removed`);
+      console.error(removed.length === 0 ? 'nothing was left over' : `${counted(removed.length, 'leftover')} removed`);
     });
 }

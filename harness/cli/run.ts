@@ -7,6 +7,7 @@ import type { RunResults } from '../../checker/results.ts';
 import type { Cluster } from '../../nemesis/ports.ts';
 import { exitCodes } from '../errors.ts';
 import { createProgress, paint, type Progress } from '../progress.ts';
+import { counted } from '../report/words.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
 import { commandOfRun } from './compare.ts';
 import { onInterrupt } from './interrupt.ts';
@@ -78,10 +79,10 @@ function sayResults(results: RunResults, line: (text: string) => void): void {
   }
   if (results.anomalies.length > 20) line(`… and ${results.anomalies.length - 20} more: see the report`);
   for (const note of results.notes) line(`note: ${note}`);
-  const exposures = results.exposures === null ? 'exposures unknown' : `${results.exposures.length} exposures`;
+  const exposures = results.exposures === null ? 'exposures unknown' : counted(results.exposures.length, 'exposure');
   const violations = results.anomalies.filter((anomaly) => anomaly.class === 'violation').length;
   if (results.valid === true) line(paint('good', `valid: no promise was broken (${exposures})`));
-  else if (results.valid === false) line(paint('bad', `not valid: ${violations} violations (${exposures})`));
+  else if (results.valid === false) line(paint('bad', `not valid: ${counted(violations, 'violation')} (${exposures})`));
   else line(paint('unsure', `unknown: the evidence does not suffice for a verdict (${exposures})`));
 }
 

@@ -16,6 +16,7 @@ import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../err
 import type { RunConfig } from '../plan/config.ts';
 import { createRandom } from '../plan/random.ts';
 import { paint, type Progress } from '../progress.ts';
+import { counted } from '../report/words.ts';
 import { executeRun } from '../run/run.ts';
 import type { ChosenRuntime } from '../run/runtimes.ts';
 import { writeJson } from '../store.ts';
@@ -138,7 +139,7 @@ function describe(build: string, seed: number, report: Awaited<ReturnType<typeof
   const kinds = [...new Set(violations.map((anomaly) => anomaly.kind))].map(
     (kind) => `${violations.filter((anomaly) => anomaly.kind === kind).length} ${kind}`,
   );
-  const exposures = results.exposures === null ? 'exposures unknown' : `${results.exposures.length} exposures`;
+  const exposures = results.exposures === null ? 'exposures unknown' : counted(results.exposures.length, 'exposure');
   if (kinds.length > 0) return head + paint('bad', kinds.join(', ')) + ` · ${exposures}`;
   if (error !== null) return head + paint('unsure', `no verdict: ${error.message}`);
   if (results.valid === 'unknown')

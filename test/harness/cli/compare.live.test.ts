@@ -31,7 +31,7 @@ describe('a comparison of a build with itself', () => {
       verdict: expect.stringMatching(/^The control showed nothing, so this comparison proves nothing: /) as string,
     });
     expect(ended.err).toContain('The control showed nothing, so this comparison proves nothing');
-    expect([ended.lines[0], ended.lines.at(-1)]).toEqual(['seed 99 · epoch against epoch, 1 pairs', 'seed 99']);
+    expect([ended.lines[0], ended.lines.at(-1)]).toEqual(['seed 99 · epoch against epoch, 1 pair', 'seed 99']);
     expect(ended.lines).toContain(
       'again   npm start -- --seed 99 --control epoch --test-count 1 --runtime local --time-limit 1s --nemesis none',
     );
