@@ -1,5 +1,10 @@
 /**
  * Takes the pictures of one film, as the events of the trace go by.
+ *
+ * It is told of each event before and after the replicas have taken it in, and knows from the survey which of them are
+ * worth a picture. A picture holds only what it shows: for each replica one cell per column of the axis.
+ *
+ * Invariant: the number of acts is bounded, however long the run.
  */
 import type { Reference } from '../../checker/results.ts';
 import type { OffsetAxis } from './offset-axis.ts';
@@ -8,6 +13,9 @@ import { batchAt, batchName, sameBatch, type ReplicaState, type Replicas } from 
 import type { Survey } from './survey.ts';
 import type { EventOf, TraceEvent, TracedBatch } from './trace-events.ts';
 import { becauseOf, span } from './words.ts';
+
+/** Dangerous moments that get a picture of their own. */
+const EXPOSED_MAX = 3;
 
 export class Camera {
   readonly acts: Act[] = [];
@@ -22,11 +30,13 @@ export class Camera {
     this.#axis = axis;
   }
 
+  /** The replicas are as they were just before the event. */
   before(event: TraceEvent, replicas: Replicas): void {
     if (!this.#survey.truncations.has(event) || event.event !== 'truncation') return;
     this.#before = this.#still('before', event.time, replicas, cutOf(event));
   }
 
+  /** The replicas have taken the event in. */
   after(event: TraceEvent, replicas: Replicas): void {
     if (event === this.#survey.acknowledgement) {
       const what = this.#named(replicas.byNode.get(event.node as number), event.base);
@@ -61,6 +71,7 @@ export class Camera {
     }
   }
 
+  /** All events have gone by; `time` is that of the last one of this partition. */
   end(replicas: Replicas, time: number | null): void {
     if (time === null || replicas.byNode.size === 0) return;
     this.#act('end', time, 'In the end', '', [this.#still('then', time, replicas, null)]);
@@ -68,6 +79,7 @@ export class Camera {
 
   /** The dangerous moment itself, where no picture of a truncation that followed at once shows it. */
   #exposed(role: EventOf<'role'>, replicas: Replicas): void {
+    if (this.acts.filter(({ kind }) => kind === 'exposed').length >= EXPOSED_MAX) return;
     const exposure = this.#request.exposures.find(({ reference }) => isReferenceTo(reference, role));
     if (exposure === undefined || !exposure.acknowledged.some((offset) => this.#survey.focus.includes(offset))) return;
     for (const event of this.#survey.truncations)

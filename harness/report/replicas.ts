@@ -3,6 +3,9 @@
  *
  * Events are applied one by one; between two of them the state can be looked at. A record is known by its offset and
  * the checksum of its batch: the same offset with another checksum is another record.
+ *
+ * Left out: order between nodes by messages. Events are taken in the order of the run's clock, which is good enough to
+ * look at; the checker, which judges, is stricter.
  */
 import type { EventOf, TraceEvent, TracedBatch } from './trace-events.ts';
 

@@ -1,6 +1,9 @@
 /**
  * What is worth a picture in the life of a partition, found by replaying all of it: the acknowledgement that is at stake,
  * the truncations near the story, the record that took a freed offset; and what became of each record in the end.
+ *
+ * That a record is lost is the checker's word, not found here: only where the checker found a loss does this look for which
+ * acknowledged records the final leader lacks, to mark them all.
  */
 import type { FilmRequest } from './picture.ts';
 import { batchAt, batchName, Replicas, sameBatch, type Acknowledged } from './replicas.ts';
@@ -27,6 +30,7 @@ export interface Survey {
   readonly focus: readonly number[];
 }
 
+/** Replays all events of a partition once. */
 export function surveyOf(request: FilmRequest, events: readonly TraceEvent[]): Survey {
   const final = new Replicas();
   const leaders = new Map<number, number | null>();
