@@ -9,6 +9,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { Container, ContainerInspectInfo } from 'dockerode';
+import { ENVIRONMENT_EXIT_CODE } from '../nemesis/ports.ts';
 import type { Evidence, NodeName, TraceLine } from '../nemesis/ports.ts';
 import { archiveOf } from './archive.ts';
 import { attach, hear, LineSplitter } from './attach.ts';
@@ -21,7 +22,7 @@ export interface Hearing {
   readonly trace: (line: TraceLine) => void;
   /** What the process wrote to its standard error, and what it wrote to its standard output that is no trace. */
   readonly log: (text: string) => void;
-  readonly unexpectedExit: (detail: string) => void;
+  readonly unexpectedExit: (detail: string, blame: 'environment' | 'node') => void;
 }
 
 type State = ContainerInspectInfo['State'];
@@ -31,6 +32,7 @@ const powerLostMarker = 'power-lost';
 /** How long the rest of a dead process's output may take to arrive. */
 const drainTimeoutMs = 5_000;
 const lastWordsMax = 400;
+const SIGKILL = 9;
 
 export class NodeProcess {
   readonly node: NodeName;
@@ -190,9 +192,10 @@ export class NodeProcess {
       if (this.#exitExpected) return;
       const words = this.#lastWords.trim().split('\n').at(-1) ?? '';
       const how = outOfMemory ? `it ran out of memory (exit code ${code})` : `exit code ${code}`;
-      this.#hearing.unexpectedExit(words === '' ? how : `${how}: ${words}`);
+      const fromOutside = outOfMemory || code === ENVIRONMENT_EXIT_CODE || code === 128 + SIGKILL;
+      this.#hearing.unexpectedExit(words === '' ? how : `${how}: ${words}`, fromOutside ? 'environment' : 'node');
     } catch (error) {
-      if (!this.#exitExpected) this.#hearing.unexpectedExit(`its output broke off: ${reason(error)}`);
+      if (!this.#exitExpected) this.#hearing.unexpectedExit(`its output broke off: ${reason(error)}`, 'environment');
     }
   }
 }

@@ -18,6 +18,7 @@ import type {
   Cluster,
   Cut,
   DeploySpec,
+  ExitListener,
   Evidence,
   LinkProbe,
   NodeId,
@@ -136,8 +137,8 @@ class DockerCluster implements Cluster {
   readonly #pods: ReadonlyMap<NodeName, Pod>;
   readonly #processes: ReadonlyMap<NodeName, NodeProcess>;
   readonly #traceListeners: ((line: TraceLine) => void)[] = [];
-  readonly #exitListeners: ((node: NodeName, detail: string) => void)[] = [];
-  readonly #exits: (readonly [NodeName, string])[] = [];
+  readonly #exitListeners: ExitListener[] = [];
+  readonly #exits: Parameters<ExitListener>[] = [];
   /** Lines before the first subscription; null from then on. */
   #backlog: TraceLine[] | null = [];
   /** Packets that the cuts in force have swallowed so far, as far as their counters were read. */
@@ -173,10 +174,10 @@ class DockerCluster implements Cluster {
     setImmediate(() => (this.#backlog = null));
   }
 
-  onUnexpectedExit(listener: (node: NodeName, detail: string) => void): void {
+  onUnexpectedExit(listener: ExitListener): void {
     this.#exitListeners.push(listener);
     // A process may have ended before anybody could ask.
-    for (const [node, detail] of this.#exits) listener(node, detail);
+    for (const exit of this.#exits) listener(...exit);
   }
 
   perform(action: Action): Promise<Evidence> {
@@ -306,9 +307,9 @@ class DockerCluster implements Cluster {
     return new NodeProcess(pod.node, pod.process, {
       trace: (line) => this.#hear(line),
       log: (text) => this.#writeLog(logFile, text),
-      unexpectedExit: (detail) => {
-        this.#exits.push([pod.node, detail]);
-        for (const listener of this.#exitListeners) listener(pod.node, detail);
+      unexpectedExit: (detail, blame) => {
+        this.#exits.push([pod.node, detail, blame]);
+        for (const listener of this.#exitListeners) listener(pod.node, detail, blame);
       },
     });
   }

@@ -97,6 +97,15 @@ export interface DeploySpec {
   readonly signal: AbortSignal;
 }
 
+/**
+ * `blame` says whose failure it is that a node's process ended: its `environment`'s (the node said so with exit code 255,
+ * it ran out of memory, somebody else killed it), which says nothing about the broker; or the `node`'s own.
+ */
+export type ExitListener = (node: NodeName, detail: string, blame: 'environment' | 'node') => void;
+
+/** The exit code by which a node says that its surroundings failed: a full disk, a port in use, a lost directory. */
+export const ENVIRONMENT_EXIT_CODE = 255;
+
 /** A deployed cluster. After `close` nothing of it is left on the machine but the run's folder. */
 export interface Cluster {
   readonly runtime: 'sim' | 'local' | 'docker';
@@ -109,7 +118,7 @@ export interface Cluster {
    */
   subscribe(listener: (line: TraceLine) => void): void;
   /** Told when a node's process ends without an action of ours. */
-  onUnexpectedExit(listener: (node: NodeName, detail: string) => void): void;
+  onUnexpectedExit(listener: ExitListener): void;
   /** Performs a `links` or `process` action. Rejects only if the environment fails. */
   perform(action: Action): Promise<Evidence>;
   /** Tries every link afresh, in parallel, each within `timeoutMs`. */

@@ -12,6 +12,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
+import { ENVIRONMENT_EXIT_CODE } from '../../nemesis/ports.ts';
 import type { Evidence, NodeName, TraceLine } from '../../nemesis/ports.ts';
 import { errorCode } from '../errors.ts';
 import { RUN_VARIABLE, statusOf } from './proc.ts';
@@ -32,7 +33,7 @@ export interface NodeProcessOptions {
   readonly logFile: string;
   readonly onLine: (line: TraceLine) => void;
   /** It ended without an action of ours. */
-  readonly onUnexpectedExit: (detail: string) => void;
+  readonly onUnexpectedExit: (detail: string, blame: 'environment' | 'node') => void;
 }
 
 interface Life {
@@ -135,7 +136,8 @@ export class NodeProcess {
       resolve(null);
       if (this.#life === life) this.#life = null;
       const how = signal === undefined ? `exit code ${exitCode ?? 'unknown'}` : signal;
-      if (!life.expectedToEnd) onUnexpectedExit(`${how}: ${this.lastWords()}`);
+      const fromOutside = exitCode === ENVIRONMENT_EXIT_CODE || signal === 'SIGKILL' || signal === 'SIGTERM';
+      if (!life.expectedToEnd) onUnexpectedExit(`${how}: ${this.lastWords()}`, fromOutside ? 'environment' : 'node');
       return how;
     });
     const life: Life = {

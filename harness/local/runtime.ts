@@ -19,6 +19,7 @@ import type {
   Cut,
   DeploySpec,
   Evidence,
+  ExitListener,
   LinkProbe,
   NodeId,
   NodeName,
@@ -77,7 +78,7 @@ class LocalCluster implements Cluster {
   /** Lines that nobody has heard yet; null once somebody has. */
   #backlog: TraceLine[] | null = [];
   readonly #lineListeners: ((line: TraceLine) => void)[] = [];
-  readonly #exitListeners: ((node: NodeName, detail: string) => void)[] = [];
+  readonly #exitListeners: ExitListener[] = [];
   #closed: Promise<{ readonly residue: readonly string[] }> | null = null;
 
   constructor(spec: DeploySpec, watchdog: Watchdog) {
@@ -114,7 +115,7 @@ class LocalCluster implements Cluster {
     setImmediate(() => (this.#backlog = null));
   }
 
-  onUnexpectedExit(listener: (node: NodeName, detail: string) => void): void {
+  onUnexpectedExit(listener: ExitListener): void {
     this.#exitListeners.push(listener);
   }
 
@@ -193,9 +194,9 @@ class LocalCluster implements Cluster {
         dataDirectory,
         logFile: join(spec.directory, 'logs', `${node}.log`),
         onLine: (line) => this.#takeLine(line),
-        onUnexpectedExit: (detail) => {
+        onUnexpectedExit: (detail, blame) => {
           this.#nodes.get(node)?.proxy.shut();
-          for (const listener of this.#exitListeners) listener(node, detail);
+          for (const listener of this.#exitListeners) listener(node, detail, blame);
         },
       }),
     };

@@ -204,9 +204,12 @@ class Run {
     let trace: TraceLog | undefined;
     let tested = false;
     try {
-      cluster.onUnexpectedExit((node, detail) => {
+      cluster.onUnexpectedExit((node, detail, blame) => {
         if (tested) return;
-        this.#remain([`${nameOf(node)} ended by itself: ${detail}`]);
+        const ended = `${nameOf(node)} ended by itself: ${detail}`;
+        // A node that lost its disk says nothing about what it promises; one that broke a rule of its own does.
+        if (blame === 'environment') this.#fail(new EnvironmentError(ended));
+        else this.#remain([ended]);
       });
       trace = recordTrace(cluster, join(this.#request.directory, 'trace.jsonl'), this.#keys, (error) =>
         this.#fail(error),

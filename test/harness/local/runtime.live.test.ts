@@ -150,10 +150,10 @@ describe('the local runtime', () => {
   it('tells of a process that ends by itself, with its last words', async () => {
     const cluster = await deploy();
     const told = Promise.withResolvers<string>();
-    cluster.onUnexpectedExit((node, detail) => told.resolve(`${node}: ${detail}`));
+    cluster.onUnexpectedExit((node, detail, blame) => told.resolve(`${node}: ${detail} (${blame})`));
     const caller = call(cluster.addresses.get(2) ?? { host: '', port: 0 }, 'client-1');
     caller.send(1, 'end yourself');
-    expect(await told.promise).toBe('2: exit code 7: listening');
+    expect(await told.promise).toBe('2: exit code 7: listening (node)');
   });
 
   it('writes what a node says on standard error into its log, boot after boot', async () => {
