@@ -113,9 +113,13 @@ const harmlessToStorage: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** True when the history, or the trace of this partition, shows a fault that may have destroyed stored records. */
+/** True when the history, or the trace of this partition, shows a fault that may have destroyed stored records; one that proved ineffective may not. */
 export function storageFaultSeen(evidence: Evidence, key: Key): boolean {
-  if (evidence.history.faults.some((fault) => !harmlessToStorage.has(fault.kind))) return true;
+  const { faults } = evidence.history;
+  const ineffective = new Set(
+    faults.filter(({ record }) => record.effective === false).map(({ record }) => record.fault),
+  );
+  if (faults.some(({ kind, record }) => !harmlessToStorage.has(kind) && !ineffective.has(record.fault))) return true;
   const { cluster } = evidence;
   const partition = partitionOf(evidence, key);
   if (cluster === null || partition === null) return false;

@@ -239,6 +239,19 @@ describe('without a whole trace', () => {
     expect(results.guarantees.durability).toBe('unknown');
   });
 
+  it.each([
+    [true, []],
+    [false, ['violation']],
+  ])('a storage fault whose evidence is %s excuses accordingly', (effective, expected) => {
+    const story = s1a('hw');
+    for (const phase of ['start', 'end'] as const) {
+      const value = { fault: 'f1', phase, roles: {}, nodes: {}, ...(phase === 'end' ? { effective } : {}) };
+      story.operation({ process: 'nemesis', type: 'info', f: 'power-loss', value });
+    }
+    const results = story.check({ ...without, run: { ...story.input().run, finalLeaders: { 'tide-0': 1 } } });
+    expect(losses(results)).toEqual(expected);
+  });
+
   it('a trace with a hole counts as none: nothing is excused by what it does not show', () => {
     const story = s11();
     const trace = story.trace.filter((line) => !line.includes('"truncation"'));
