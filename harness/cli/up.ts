@@ -52,7 +52,7 @@ async function up(flags: UpFlags): Promise<void> {
   const runtime = await chooseRuntime(flags.runtime);
   progress.line(runtime.reason);
   const directory = createStoreDirectory(flags.store, 'up', new Date());
-  const { nodeCommand } = await import('../run/node-command.ts');
+  const { lastWords, nodeCommand } = await import('../run/node-command.ts');
   const { createAdmin } = await import('../run/admin.ts');
 
   let cluster: Cluster | undefined;
@@ -78,7 +78,7 @@ async function up(flags: UpFlags): Promise<void> {
       }
     });
     cluster.onUnexpectedExit((node, detail) =>
-      progress.line(`${node === 'controller' ? node : `broker ${node}`} ended: ${detail}`),
+      progress.line(`${node === 'controller' ? node : `broker ${node}`} ended: ${lastWords(detail)}`),
     );
     const { partitions, replicationFactor } = config;
     await createAdmin(cluster.addresses).createTopic({

@@ -24,6 +24,21 @@ export type ClusterConfig = Pick<
   | 'highWatermarkCheckpointIntervalMs'
 >;
 
+/**
+ * How a node ended, for people: `exit code 255: {"level":60,…,"msg":"cannot write …"}` without the clothes of the log
+ * line that were its last words.
+ */
+export function lastWords(detail: string): string {
+  const start = detail.indexOf('{"');
+  if (start < 0) return detail;
+  try {
+    const line = JSON.parse(detail.slice(start)) as { readonly msg?: unknown };
+    return typeof line.msg === 'string' ? detail.slice(0, start) + line.msg : detail;
+  } catch {
+    return detail;
+  }
+}
+
 /** For a runtime: the command of each node. `clockOriginNs` is the origin of the trace's clock. */
 export function nodeCommand(config: ClusterConfig, clockOriginNs: bigint): (place: ProcessPlace) => readonly string[] {
   const builds = buildsByNode(config.build, config.brokers, buildNames);

@@ -13,7 +13,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { RunResults } from '../../checker/results.ts';
 import { generateSchedule } from '../../nemesis/plan.ts';
-import type { Cluster, NodeId } from '../../nemesis/ports.ts';
+import type { Cluster, LinkProbe, NodeId } from '../../nemesis/ports.ts';
 import { isFullySynced } from '../../nemesis/view.ts';
 import { keyOf } from '../client/operations.ts';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
@@ -24,7 +24,7 @@ import { writeJson } from '../store.ts';
 import { createAdmin, type Admin } from './admin.ts';
 import { prepareFaults } from './faults.ts';
 import { startLoad } from './load.ts';
-import { nodeCommand } from './node-command.ts';
+import { lastWords, nodeCommand } from './node-command.ts';
 import { createRecorder } from './recorder.ts';
 import type { ChosenRuntime } from './runtimes.ts';
 import { proveHealed, settle } from './settle.ts';
@@ -58,7 +58,7 @@ export interface RunFile {
   readonly configuration: RunConfig;
   readonly startedAt: string;
   completed: boolean;
-  /** Whether a fresh round trip was seen on every link after healing; null when it did not come to that. */
+  /** Whether every link, but those of nodes that crashed, answered after healing; null when it did not come to that. */
   healed: boolean | null;
   healMs: number | null;
   settled: boolean | null;
@@ -146,6 +146,8 @@ class Run {
   /** Aborted by the user's interrupt or by the first failure, whichever comes first. */
   readonly #ending = new AbortController();
   #failure: Error | null = null;
+  /** Nodes that ended by themselves, by a fault of their own. */
+  readonly #crashed = new Set<LinkProbe['from']>();
 
   constructor(request: RunRequest, file: RunFile) {
     this.#request = request;
@@ -206,10 +208,13 @@ class Run {
     try {
       cluster.onUnexpectedExit((node, detail, blame) => {
         if (tested) return;
-        const ended = `${nameOf(node)} ended by itself: ${detail}`;
+        const ended = `${nameOf(node)} ended by itself: ${lastWords(detail)}`;
         // A node that lost its disk says nothing about what it promises; one that broke a rule of its own does.
         if (blame === 'environment') this.#fail(new EnvironmentError(ended));
-        else this.#remain([ended]);
+        else {
+          this.#crashed.add(node);
+          this.#remain([ended]);
+        }
       });
       trace = recordTrace(cluster, join(this.#request.directory, 'trace.jsonl'), this.#keys, (error) =>
         this.#fail(error),
@@ -306,7 +311,9 @@ class Run {
   async #proveHealed(cluster: Cluster): Promise<void> {
     const started = performance.now();
     const deaf = await proveHealed(cluster, HEAL_TIMEOUT_MS, this.#ending.signal);
-    this.#file.healed = deaf.length === 0;
+    // A node that crashed does not answer, whatever its links are like.
+    const isCut = ({ from, to }: LinkProbe): boolean => !this.#crashed.has(from) && !this.#crashed.has(to);
+    this.#file.healed = !deaf.some(isCut);
     this.#file.healMs = Math.round(performance.now() - started);
     this.#remain(deaf.map((probe) => `no round trip from ${probe.from} to ${probe.to}: ${probe.error ?? 'no answer'}`));
   }

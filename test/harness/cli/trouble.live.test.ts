@@ -84,6 +84,25 @@ describe('a full disk', () => {
     }
   });
 
+  it('under the brokers ends the run with 255 as well, soon, and is nobody’s anomaly', async (context) => {
+    const full = join(temporary, 'under');
+    if (!smallDisk(full, '400k')) context.skip('no file system can be mounted here');
+    try {
+      const argv = ['run', '--runtime', 'local', '--nemesis', 'none', '--time-limit', '60s', '--rate', '2000'];
+      const ended = await tidemark([...argv, '--store', join(temporary, 'store')], { env: { TMPDIR: full } });
+      expect(ended.code).toBe(255);
+      expect(complaints(ended)).toEqual([
+        expect.stringMatching(
+          /^tidemark: broker \d ended by itself: exit code 255: cannot [^{}]*ENOSPC[^{}]*make room on the disk[^{}]*$/,
+        ),
+      ]);
+      expect(ended.err).toMatch(/^unknown: the evidence does not suffice/m);
+      expect(localLeftovers(full)).toEqual([]);
+    } finally {
+      spawnSync('umount', ['--lazy', full]);
+    }
+  });
+
   it('on which standard output lies is a failure of the environment, never an anomaly', async (context) => {
     if (!existsSync('/dev/full')) context.skip('there is no /dev/full here');
     const argv = ['scenario', 'test/scenarios/s1a.scenario', '--json'];
