@@ -17,7 +17,7 @@ export interface RunDescription {
   readonly configuration: Readonly<Record<string, unknown>>;
   /** Null: the run never got to settling, or nobody knows. */
   readonly settled: boolean | null;
-  /** False: after healing some link did not answer, so that nobody can say that the cluster had its chance. */
+  /** False: after healing some link between live nodes did not answer: perhaps the cluster had no chance. */
   readonly healed: boolean | null;
   readonly settleMs: number | null;
   readonly residual: readonly string[];

@@ -4,7 +4,7 @@
  * Whether the run settled is what the harness measured, within its bound. A run that says that it did is held to it: in
  * its final state every replica has the leader's end offset, high watermarks stand at that end, and the ISR is full.
  * This is a finding about liveness, told apart from what was lost or contradicted. A cluster of which it was not proven
- * that everything had healed, be it that a link stayed cut or that a process ended by itself, had perhaps no chance.
+ * that every link had healed had perhaps no chance.
  */
 import { finalLeader, partitionOf, unknownBecause, wholeTrace, type Evidence } from '../evidence.ts';
 import type { Key } from '../history.ts';
