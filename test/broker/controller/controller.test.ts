@@ -120,6 +120,18 @@ test('a leader proposes an ISR by AlterPartition; only the partition epoch grows
   expect(controller.partition()).toEqual({ leader: 3, leaderEpoch: 0, partitionEpoch: 1, isr: [3, 1] });
 });
 
+test('a proposal of what the ISR is already changes nothing', () => {
+  const controller = clusterOfThree();
+  const before = controller.records.length;
+  expect(controller.alter(3, [2, 1, 3])).toMatchObject({
+    errorCode: ErrorCode.NONE,
+    isr: [3, 1, 2],
+    partitionEpoch: 0,
+  });
+  expect(controller.records).toHaveLength(before);
+  expect(controller.linesOf('isr')).toEqual([]);
+});
+
 test.each([
   ['a leader epoch ahead', ErrorCode.NOT_CONTROLLER, 3, [3], { leaderEpoch: 9 }],
   ['a partition epoch ahead', ErrorCode.NOT_CONTROLLER, 1, [1], { partitionEpoch: 9 }],

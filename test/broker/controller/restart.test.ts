@@ -86,6 +86,17 @@ test('a controller that died between a fencing and what follows from it ends the
   expect(after.pushes[0]?.body.partitions).toMatchObject([{ leader: 2, leaderEpoch: 1 }]);
 });
 
+test('a controller that died between the return of a broker and its election elects it at its next start', () => {
+  const before = TestController.withBrokers(2);
+  before.createTopic('tide', [[1, 2]]);
+  before.alter(1, [1]);
+  before.keepAlive([2], 1800);
+  before.join(1, 2);
+  expect(before.partition()).toMatchObject({ leader: 1, leaderEpoch: 2, isr: [1] });
+  const after = cutShort(before, before.records.length - 1);
+  expect(after.partition()).toMatchObject({ leader: 1, leaderEpoch: 2, isr: [1] });
+});
+
 test('a controller that died in the middle of creating a topic gives every partition its first leader', () => {
   const before = TestController.withBrokers(2);
   before.createTopic('tide', [

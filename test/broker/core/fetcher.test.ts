@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorCode } from '../../../broker/protocol/index.ts';
-import type { RequestBody } from '../../../broker/protocol/index.ts';
+import type { RequestBody, ResponseBody } from '../../../broker/protocol/index.ts';
 import { Cluster } from './cluster.ts';
 import type { ClusterOptions, InFlight } from './cluster.ts';
+
+type FetchedPartition = ResponseBody<'Fetch'>['responses'][number]['partitions'][number];
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function pair(options: ClusterOptions = {}): Cluster {
   const cluster = new Cluster({ brokers: 2, minInsyncReplicas: 1, ...options });
@@ -170,6 +173,30 @@ describe('a follower of hw', () => {
     cluster.run(600);
     expect(cluster.ends(2)).toEqual([1, 1]);
   });
+});
+
+describe('a follower whose log does not fit', () => {
+  it.each(['hw', 'epoch'])(
+    'neither appends nor believes the high watermark of records that do not start at its end, on %s',
+    (build) => {
+      const cluster = pair({ build });
+      cluster.produce(1, 1);
+      cluster.deliver();
+      cluster.produce(1, 2);
+      expect(cluster.ends(2)).toEqual([1, 0]);
+      const answer = cluster.inFlight.find(toBroker2)!.body as ResponseBody<'Fetch'>;
+      const [fetched] = answer.responses[0]!.partitions as [Writable<FetchedPartition>];
+      fetched.records = {
+        ...fetched.records!,
+        batches: fetched.records!.batches.map((each) => ({ ...each, baseOffset: 2 })),
+      };
+      fetched.highWatermark = 1;
+      cluster.deliver(toBroker2, 1);
+      expect(cluster.ends(2)).toEqual([1, 0]);
+      expect(cluster.lines(2, 'append')).toHaveLength(1);
+      expect(cluster.lines(2, 'hw')).toEqual([]);
+    },
+  );
 });
 
 describe('a follower out of the range of its leader', () => {

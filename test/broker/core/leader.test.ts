@@ -276,8 +276,8 @@ describe('an ISR', () => {
     expect(cluster.proposals()).toEqual([[1, 2, 3]]);
   });
 
-  it('is not proposed again when the controller is ahead, and the proposal counts until its word comes', () => {
-    const cluster = new Cluster();
+  it.each(['hw', 'epoch'])('is kept as proposed when the controller is ahead, until its word comes, on %s', (build) => {
+    const cluster = new Cluster({ build });
     cluster.push({ leader: 1, epoch: 0, isr: [1, 2] });
     cluster.run(600);
     cluster.answerProposal(ErrorCode.INVALID_UPDATE_VERSION);
@@ -287,6 +287,16 @@ describe('an ISR', () => {
     expect(cluster.ends(1)).toEqual([1, 0]);
     cluster.push({ leader: 1, epoch: 0, isr: [1, 2], fenced: [3] });
     expect(cluster.ends(1)).toEqual([1, 1]);
+  });
+
+  it('is not proposed again when the controller is ahead', () => {
+    const cluster = new Cluster();
+    cluster.push({ leader: 1, epoch: 0, isr: [1, 2] });
+    cluster.run(600);
+    cluster.answerProposal(ErrorCode.INVALID_UPDATE_VERSION);
+    cluster.run(2_000);
+    expect(followerEnd(cluster, 3)).toBe(0);
+    expect(cluster.proposals()).toEqual([]);
   });
 
   it('is proposed again, the same, when the answer never comes', () => {

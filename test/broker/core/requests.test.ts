@@ -63,6 +63,15 @@ describe('ListOffsets', () => {
     expect(latest('epoch', 4)).toBe(`error ${ErrorCode.LEADER_NOT_AVAILABLE}`);
     expect(latest('hw', 5)).toBe(1);
   });
+
+  it('tells a follower the end also while a new leader has yet to commit it', () => {
+    const cluster = started();
+    cluster.produce(1, 2);
+    cluster.deliver();
+    cluster.push({ leader: 2, epoch: 1, isr: [1, 2] });
+    expect(cluster.ends(2)).toEqual([2, 1]);
+    expect(listOffset(cluster, 2, -1, { replicaId: 1 })).toBe(2);
+  });
 });
 
 describe('OffsetForLeaderEpoch', () => {
@@ -133,6 +142,19 @@ describe('Metadata', () => {
       { errorCode: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name: 'x' },
     ]);
     cluster.push({ leader: -1, epoch: 1, isr: [1], deleted: true });
+    expect(metadata(cluster, 1, null).topics).toEqual([]);
+  });
+
+  it('forgets what a full push does not name', () => {
+    const cluster = started();
+    const brokers = [{ brokerId: 1, brokerEpoch: 1, host: 'host-1', port: 9092, fenced: false }];
+    cluster.request(
+      1,
+      'PartitionStates',
+      0,
+      { metadataVersion: 9, full: true, brokers, partitions: [] },
+      'controller.2',
+    );
     expect(metadata(cluster, 1, null).topics).toEqual([]);
   });
 
