@@ -279,9 +279,7 @@ class Run {
         await this.#proveHealed(cluster);
       });
       await this.#phase('closing the producers', () => load.stop());
-      this.#check();
       await this.#phase('settling', () => this.#settle(trace));
-      this.#check();
       await this.#phase('reading back', async () => {
         const reached = await load.finalRead(endsOf(trace), FINAL_READ_TIMEOUT_MS);
         this.#file.finalReadComplete = [...reached.values()].every((key) => key.complete);
@@ -311,6 +309,7 @@ class Run {
   async #proveHealed(cluster: Cluster): Promise<void> {
     const started = performance.now();
     const deaf = await proveHealed(cluster, HEAL_TIMEOUT_MS, this.#ending.signal);
+    this.#check();
     // A node that crashed does not answer, whatever its links are like.
     const isCut = ({ from, to }: LinkProbe): boolean => !this.#crashed.has(from) && !this.#crashed.has(to);
     this.#file.healed = !deaf.some(isCut);
@@ -323,6 +322,8 @@ class Run {
     const started = performance.now();
     const rest = 2 * config.fetchMaxWaitMs;
     const { settled, residual } = await settle(trace, config.settleTimeoutMs, rest, this.#ending.signal);
+    // A cluster that was not given its time has not failed to settle.
+    this.#check();
     this.#file.settled = settled && this.#file.healed === true;
     this.#file.settleMs = Math.round(performance.now() - started);
     this.#remain(residual);

@@ -25,7 +25,7 @@ const silent = { ...createProgress(true), step: () => {}, detail: () => {} };
 
 function run(
   deploy: (spec: DeploySpec) => Promise<Cluster>,
-  steps: string[] = [],
+  onStep: (text: string) => void = () => {},
   changes: Partial<RunConfig> = {},
 ): Promise<RunReport> {
   return executeRun({
@@ -34,7 +34,7 @@ function run(
     directory,
     name: 'epoch-1',
     command: 'tidemark run',
-    progress: { ...silent, step: (text) => steps.push(text) },
+    progress: { ...silent, step: onStep },
     signal: abort.signal,
   });
 }
@@ -86,7 +86,10 @@ describe('a cluster that does not get ready', () => {
   it('is removed, and the interrupt that ended the wait is told', async () => {
     const cluster = paperCluster();
     const steps: string[] = [];
-    const running = run(() => Promise.resolve(cluster), steps);
+    const running = run(
+      () => Promise.resolve(cluster),
+      (text) => steps.push(text),
+    );
     // Nothing listens at its addresses, so that creating the topic is tried until the interrupt.
     abort.abort();
     expect((await running).error).toBeInstanceOf(InterruptedError);
@@ -104,8 +107,10 @@ describe('a cluster that does not get ready', () => {
   });
 });
 
+/** A run on real brokers that is over soon. */
+const brief = { nemesis: [], timeLimitMs: 500, settleTimeoutMs: 20_000 };
+
 describe('a run that fails in its last phases', () => {
-  const brief = { nemesis: [], timeLimitMs: 500, settleTimeoutMs: 20_000 };
   const deployWith =
     (changes: Partial<Cluster>) =>
     async (spec: DeploySpec): Promise<Cluster> =>
@@ -116,10 +121,22 @@ describe('a run that fails in its last phases', () => {
       for (const node of ['1', '2', '3']) mkdirSync(join(directory, 'data', node), { recursive: true });
       return Promise.reject(new EnvironmentError('the disk is full'));
     };
-    const { results, error } = await run(deployWith({ collect }), [], brief);
+    const { results, error } = await run(deployWith({ collect }), () => {}, brief);
     expect(error?.message).toBe('the disk is full');
     expect(results).toMatchObject({ valid: 'unknown', anomalies: [] });
     expect(runFile()).toMatchObject({ healed: true, settled: true, logsCollected: false, finalReadComplete: true });
+  });
+});
+
+describe('a run that is interrupted while it settles', () => {
+  it('has been given no chance to settle: that is unknown, and no anomaly', async () => {
+    const interrupt = (step: string): void => {
+      if (step === 'settling') abort.abort();
+    };
+    const { results, error } = await run(deployLocal, interrupt, brief);
+    expect(error).toBeInstanceOf(InterruptedError);
+    expect(results).toMatchObject({ valid: 'unknown', anomalies: [] });
+    expect(runFile()).toMatchObject({ completed: false, healed: true, settled: null, settleMs: null });
   });
 });
 
