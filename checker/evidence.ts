@@ -129,9 +129,9 @@ export function storageFaultSeen(evidence: Evidence, key: Key): boolean {
   return false;
 }
 
-/** True when a leader from outside the ISR was elected, or may have been where no trace says. */
+/** True when a leader from outside the ISR was elected, or may have been where no trace says, or none to the end. */
 export function uncleanElectionPossible(evidence: Evidence, key: Key): boolean {
   const partition = wholeTrace(evidence)?.partitions.get(key);
-  if (partition === undefined) return evidence.promises.uncleanElection;
-  return partition.elections.some((election) => !election.line.clean);
+  if (partition?.elections.some((election) => !election.line.clean) === true) return true;
+  return (partition === undefined || evidence.run.settled === null) && evidence.promises.uncleanElection;
 }

@@ -64,7 +64,12 @@ export function judgeLoss(evidence: Evidence, key: Key, row: number, offset: num
   if (cluster === null || partition === null) return withoutTrace(evidence, key, 'there is no whole trace');
   const promised = findPromise(evidence, cluster, partition, row, offset);
   if (promised === null) return withoutTrace(evidence, key, 'the trace does not show the record');
-  return judgePromise(evidence, cluster, partition, promised);
+  const fate = judgePromise(evidence, cluster, partition, promised);
+  // The trace of a run that was stopped may end before the election that explains the loss.
+  const breaksOff = fate.class === 'violation' && fate.lacking === null && evidence.run.settled === null;
+  return breaksOff && fate.removals.every(({ justified }) => justified !== false)
+    ? withoutTrace(evidence, key, 'the trace ends before the loss')
+    : fate;
 }
 
 function judgePromise(evidence: Evidence, cluster: ClusterTrace, partition: PartitionTrace, promised: Promised): Fate {

@@ -262,6 +262,27 @@ describe('without a whole trace', () => {
   });
 });
 
+describe('of a run that was killed', () => {
+  it.each([
+    [true, [], 'unknown'],
+    [false, ['lost-write'], false],
+  ])(
+    'with unclean elections %s, a loss that its trace does not reach is judged as without a trace',
+    (unclean, found, verdict) => {
+      const story = new Story({ uncleanElection: unclean });
+      story.begin(3, [1, 2, 3]);
+      for (const value of [1, 2, 3]) story.commit(value);
+      story.poll(100, [
+        [0, 1],
+        [2, 3],
+      ]);
+      const results = story.check({ run: { ...story.input().run, settled: null, completed: false }, logs: null });
+      expect(kinds(results)).toEqual(found);
+      expect(results.guarantees.durability).toBe(verdict);
+    },
+  );
+});
+
 describe('what readers saw', () => {
   it('of a record that was never acknowledged is judged by when its high watermark passed it', () => {
     const story = new Story({ minInsyncReplicas: 1, uncleanElection: true, build: 'epoch' });
