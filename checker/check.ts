@@ -164,7 +164,7 @@ function withEmptyLogs(logs: FinalLogs, cluster: ClusterTrace | null): FinalLogs
     for (const node of partition.replicas ?? []) {
       if (present.has(node) || !logs.nodes.has(node)) continue;
       const log = { segments: [], start: 0, end: 0, batches: [], flaw: null };
-      present.set(node, { node, log, checkpointedHighWatermark: null });
+      present.set(node, { node, log });
     }
     byKey.set(partition.key, present);
   }

@@ -22,14 +22,11 @@ export interface ReplicaFiles {
   readonly segments: readonly SegmentFile[];
   /** From `log-start-offset-checkpoint`, if it has an entry. */
   readonly logStart: number | null;
-  /** From `replication-offset-checkpoint`: at most a few seconds old, so a lower bound. */
-  readonly checkpointedHighWatermark: number | null;
 }
 
 export interface FinalLog {
   readonly node: number;
   readonly log: DecodedLog;
-  readonly checkpointedHighWatermark: number | null;
 }
 
 export interface FinalLogs {
@@ -46,13 +43,13 @@ export function readFinalLogs(
   decompressors: Decompressors,
 ): FinalLogs {
   const byKey = new Map<Key, Map<number, FinalLog>>();
-  for (const { node, key, segments, logStart, checkpointedHighWatermark } of files) {
+  for (const { node, key, segments, logStart } of files) {
     let logs = byKey.get(key);
     if (logs === undefined) {
       logs = new Map();
       byKey.set(key, logs);
     }
-    logs.set(node, { node, log: decodeLog(segments, logStart), checkpointedHighWatermark });
+    logs.set(node, { node, log: decodeLog(segments, logStart) });
   }
   return { byKey, nodes: new Set(nodes), decompressors };
 }

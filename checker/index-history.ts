@@ -83,7 +83,6 @@ export interface HistoryCounts {
   sendsInfo: number;
   polls: number;
   polledRecords: number;
-  lastIndex: number;
 }
 
 export interface IndexOptions {
@@ -126,7 +125,6 @@ export class HistoryIndex {
     sendsInfo: 0,
     polls: 0,
     polledRecords: 0,
-    lastIndex: -1,
   };
   /** Some process read everything back after settling. */
   finalRead = false;
@@ -182,7 +180,6 @@ export class HistoryIndex {
 
   /** Takes the next operation; answers with what is malformed in it. */
   add(operation: Operation): string | null {
-    this.counts.lastIndex = Math.max(this.counts.lastIndex, operation.index);
     if (operation.process === 'nemesis') return this.#addFault(operation);
     if (operation.type === 'invoke') return this.#invoke(operation, operation.process);
     return this.#complete(operation, operation.process);

@@ -185,7 +185,6 @@ function* replicasIn(
 ): Generator<ReplicaFiles, void, undefined> {
   for (const { node, directory } of folders) {
     const starts = readOffsetCheckpoint(join(directory, 'log-start-offset-checkpoint'));
-    const marks = readOffsetCheckpoint(join(directory, 'replication-offset-checkpoint'));
     for (const entry of readdirSync(directory, { withFileTypes: true })) {
       if (!entry.isDirectory() || !/-\d+$/.test(entry.name)) continue;
       const key = entry.name;
@@ -194,7 +193,6 @@ function* replicasIn(
         key,
         segments: readSegments(join(directory, key)),
         logStart: starts.get(key) ?? null,
-        checkpointedHighWatermark: marks.get(key) ?? null,
       };
     }
   }

@@ -7,6 +7,7 @@
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import type { ComparisonResults } from '../../checker/results.ts';
+import { controlShowed } from '../compare/verdict.ts';
 import { exitCodes } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { createProgress, paint } from '../progress.ts';
@@ -92,13 +93,12 @@ export function commandOfRun(config: RunConfig): string {
 
 function say(line: (text: string) => void, results: ComparisonResults): void {
   line('');
-  const mood =
-    results.valid === true && results.control.anomalous > 0 ? 'good' : results.valid === false ? 'bad' : 'unsure';
+  const mood = results.valid === true && controlShowed(results) ? 'good' : results.valid === false ? 'bad' : 'unsure';
   line(paint(mood, results.verdict));
 }
 
 function exitCodeOf(results: ComparisonResults): number {
   if (results.valid === false) return exitCodes.anomaly;
   if (results.valid === 'unknown') return exitCodes.unknown;
-  return results.control.anomalous > 0 ? exitCodes.valid : exitCodes.controlSilent;
+  return controlShowed(results) ? exitCodes.valid : exitCodes.controlSilent;
 }

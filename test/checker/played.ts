@@ -52,7 +52,6 @@ export function inputOf(
       key: log.name,
       segments: [{ baseOffset: log.baseOffset, bytes: Buffer.concat(log.bytes) }],
       logStart: null,
-      checkpointedHighWatermark: null,
     })),
   );
   return {

@@ -253,7 +253,6 @@ export class Story {
       key,
       segments: [{ baseOffset: 0, bytes: joined(this.#node(node).log.map(bytesOf)) }],
       logStart: null,
-      checkpointedHighWatermark: this.#node(node).hw,
     }));
   }
 
