@@ -11,7 +11,7 @@ import { findDivergences, noteMissingLogs } from './anomalies/divergence.ts';
 import { listed, type Finding } from './anomalies/finding.ts';
 import { findLosses, findLostOnReplicas, findLostWrites } from './anomalies/loss.ts';
 import { findDuplicates, findInconsistentOffsets } from './anomalies/offsets.ts';
-import { findAbortedReads, findPhantoms, findVanishedReads } from './anomalies/visibility.ts';
+import { findAbortedReads, findPhantoms, findVanishedReads, noteHidden } from './anomalies/visibility.ts';
 import { leaderLog, unknownBecause, type Evidence, type Promises, type RunDescription } from './evidence.ts';
 import { findExposures } from './exposures.ts';
 import { summarizeFaults } from './faults.ts';
@@ -100,6 +100,7 @@ function mostOf(anomalies: readonly Anomaly[], notes: string[]): Anomaly[] {
 /** In the order that {@link groupFindings} needs: causes and conflicts before what may follow from them. */
 function allFindings(evidence: Evidence): Finding[] {
   const losses = evidence.logs === null ? findLostWrites(evidence) : lossesByLogs(evidence);
+  noteHidden(evidence);
   return [
     ...losses,
     ...findDivergences(evidence),

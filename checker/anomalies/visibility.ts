@@ -9,7 +9,7 @@ import { leaderLog, partitionOf, unknownBecause, type Evidence } from '../eviden
 import { judgeLoss, neverCommitted } from '../excuse.ts';
 import { outcome } from '../index-history.ts';
 import { firstNotBefore } from '../search.ts';
-import { historyReference, listed, type Finding } from './finding.ts';
+import { historyReference, listed, plural, type Finding } from './finding.ts';
 import { historyOf, readAt } from './loss.ts';
 
 export function findPhantoms(evidence: Evidence): Finding[] {
@@ -60,6 +60,26 @@ function readFinding(
     ranges: [[offset, offset]],
     lackingEpoch: null,
   };
+}
+
+/** What the final leader has, and readers did not see who went from the beginning to the end after settling. */
+export function noteHidden(evidence: Evidence): void {
+  const { history, run } = evidence;
+  const { values } = history;
+  if (evidence.logs === null || run.finalReadComplete !== true) return;
+  const hidden = new Map<number, number>();
+  for (let row = 0; row < history.rowCount; row += 1) {
+    if (values.outcome.get(row) !== outcome.ok || values.finalOffset.get(row) === -1) continue;
+    // At acks=0 nobody knows when it was written: perhaps after they had read.
+    if (values.readFinally.get(row) === 1 || values.acks.get(row) === 0) continue;
+    const key = values.key.get(row);
+    hidden.set(key, (hidden.get(key) ?? 0) + 1);
+  }
+  for (const [key, count] of hidden) {
+    const many = plural(count, 'acknowledged record stands', 'acknowledged records stand');
+    const reason = `${history.keyName(key)}: ${many} in the log of its leader, and the last readers did not see it`;
+    unknownBecause(evidence, 'visibility', reason);
+  }
 }
 
 /** Values that were read and are gone. */

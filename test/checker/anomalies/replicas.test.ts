@@ -437,7 +437,24 @@ describe('a run that settled, and failed after that', () => {
     const story = s1aPrime('epoch');
     const results = story.check({ run: { ...story.input().run, finalReadComplete: false } });
     expect(results).toMatchObject({ valid: 'unknown', guarantees: { visibility: 'unknown', durability: true } });
-    expect(story.check({ run: { ...story.input().run, finalReadComplete: true } }).valid).toBe(true);
+  });
+
+  it('leaves visibility in doubt if the last readers were not shown what the leader has', () => {
+    const story = quiet(3);
+    const run = { ...story.input().run, finalReadComplete: true };
+    story.poll(
+      100,
+      [
+        [0, 1],
+        [2, 3],
+      ],
+      { final: true },
+    );
+    const hidden = story.check({ run });
+    expect(hidden).toMatchObject({ valid: 'unknown', anomalies: [], guarantees: { visibility: 'unknown' } });
+    expect(hidden.notes.join()).toContain('1 acknowledged record stands in the log of its leader');
+    story.poll(101, [[1, 2]], { final: true });
+    expect(story.check({ run })).toMatchObject({ valid: true, notes: [] });
   });
 });
 
