@@ -196,7 +196,7 @@ function howToRead(results: ComparisonResults): Markup {
     role means is decided when the fault fires, so once the builds part, the nodes hit may differ. A run is exercised
     when it met an exposure: a member of the ISR became follower while it held, at or above its own high watermark, a
     record acknowledged in an earlier
-    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${results.candidate.build} met none, and stay in all figures.` : ''}
+    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${results.candidate.build} met none, and ${idle === 1 ? 'stays' : 'stay'} in all figures.` : ''}
   </p>`;
 }
 

@@ -231,19 +231,25 @@ function drawBroker(broker: BrokerLine, x: Scale, y: number): Content {
         ><title>broker ${broker.node} is fenced, ${seconds(from)} to ${seconds(to)}</title></rect
       >`,
   );
-  const outages = broker.outages.map(({ kind, from, to }) => {
-    const width = x(to) - x(from);
-    return html`<g
-      ><title>broker ${broker.node} is ${kind}, ${seconds(from)} to ${seconds(to)}</title
-      ><rect
-        x="${round(x(from))}"
-        y="${y}"
-        width="${round(Math.max(2, width))}"
-        height="${BAR}"
-        class="outage ${kind}"
-      />${width > textWidth(kind, FONT) + 8 ? html`<text x="${round(x(from) + 4)}" y="${y + 10}" class="outage-label">${kind}</text>` : null}</g
-    >`;
-  });
+  // Two faults may hit one process at a time; then only the first is named in the bar.
+  let named = Number.NEGATIVE_INFINITY;
+  const outages = [...broker.outages]
+    .sort((a, b) => a.from - b.from)
+    .map(({ kind, from, to }) => {
+      const width = x(to) - x(from);
+      const fits = x(from) >= named && width > textWidth(kind, FONT) + 8;
+      named = Math.max(named, x(to));
+      return html`<g
+        ><title>broker ${broker.node} is ${kind}, ${seconds(from)} to ${seconds(to)}</title
+        ><rect
+          x="${round(x(from))}"
+          y="${y}"
+          width="${round(Math.max(2, width))}"
+          height="${BAR}"
+          class="outage ${kind}"
+        />${fits ? html`<text x="${round(x(from) + 4)}" y="${y + 10}" class="outage-label">${kind}</text>` : null}</g
+      >`;
+    });
   const cuts = broker.truncations.map(
     (event) =>
       html`<path d="M${round(x(event.time))} ${y + 6.5}l9 -5.5v11z" class="cut-mark"
