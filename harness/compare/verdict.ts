@@ -172,29 +172,38 @@ function sentence(results: Omit<ComparisonResults, 'verdict'>): string {
   const counts = `${control.build} broke a promise in ${ofRuns(control)}, ${candidate.build} in ${ofRuns(candidate)}`;
   if (control.runs === 0) return 'No run was made, so nothing was compared.';
   const unknown = control.unknown + candidate.unknown;
+  const begun = results.pairs.length;
+  const planned = results.seeds.length;
+  const begunPart =
+    begun === planned ? '' : `; only ${begun} of ${planned} pairs ${begun === 1 ? 'was' : 'were'} begun`;
   const unknownPart =
     unknown === 0
       ? ''
       : `; ${unknown} of ${control.runs + candidate.runs} runs ${unknown === 1 ? 'is' : 'are'} unknown`;
+  const caveats = begunPart + unknownPart;
   if (candidate.anomalous > 0) {
-    const rates = results.void ? `${unknownPart}, too many to compare the rates` : `${test(primary)}${unknownPart}`;
+    const rates = results.void ? `${caveats}, too many to compare the rates` : `${test(primary)}${caveats}`;
     return `${candidate.build} does not keep its word: ${counts}${rates}.`;
   }
-  if (results.void) return `Void: ${counts}${unknownPart}, too many to prove anything.`;
+  if (results.void) return `Void: ${counts}${caveats}, too many to prove anything.`;
   if (control.anomalous === 0) {
-    return `The control showed nothing, so this comparison proves nothing: ${counts}${unknownPart}.`;
+    return `The control showed nothing, so this comparison proves nothing: ${counts}${caveats}.`;
   }
   if (candidate.unknown > 0)
-    return `Unknown whether ${candidate.build} keeps its word: ${counts}${test(primary)}${unknownPart}.`;
+    return `Unknown whether ${candidate.build} keeps its word: ${counts}${test(primary)}${caveats}.`;
   const idle =
     candidate.exercised < candidate.runs
       ? `; ${candidate.runs - candidate.exercised} of its runs never met the dangerous moment`
       : '';
-  return `${candidate.build} kept every acknowledged write that ${control.build} puts at risk: ${counts}${test(primary)}${idle}${unknownPart}.`;
+  return `${candidate.build} kept every acknowledged write that ${control.build} puts at risk: ${counts}${test(primary)}${idle}${caveats}.`;
 }
 
 function ofRuns(build: BuildResults): string {
   const interval = build.interval;
+  // No bound may be claimed on the strength of runs that showed nothing.
+  if (build.anomalous === 0 && build.unknown > 0) {
+    return `${build.anomalous} of ${build.runs} runs (${build.unknown} unknown)`;
+  }
   const bound =
     interval.method === 'one-sided-zero'
       ? `at most ${percent(interval.high)} with 95 % confidence`

@@ -60,12 +60,12 @@ function run(valid: Verdict, anomalies: readonly Anomaly[] = [], exposures = 1):
 const lost = (): RunOutcome => run(false, [anomaly('lost-acked-write')]);
 const clean = (): RunOutcome => run(true);
 
-function compare(pairs: readonly (readonly [control: RunOutcome, candidate: RunOutcome])[]) {
+function compare(pairs: readonly (readonly [control: RunOutcome, candidate: RunOutcome])[], planned = pairs.length) {
   return compareOutcomes({
     control: 'hw',
     candidate: 'epoch',
     runtime: 'local',
-    seeds: pairs.map((_, index) => index),
+    seeds: Array.from({ length: planned }, (_, index) => index),
     configuration: {},
     command: 'tidemark compare',
     pairs: pairs.map(([control, candidate], seed): PairOutcome => ({
@@ -113,6 +113,13 @@ describe('a comparison', () => {
       [lost(), clean()],
     ]);
     expect(results.verdict).toContain('not significant at this n');
+  });
+
+  it('says how far it came if it ended early, and claims no bound for runs that showed nothing', () => {
+    const missing: RunOutcome = { directory: 'runs/x', results: null, error: 'the comparison ended before this run' };
+    expect(compare([[lost(), missing]], 6).verdict).toBe(
+      'Void: hw broke a promise in 1 of 1 runs (95 % interval 21 % to 100 %), epoch in 0 of 1 runs (1 unknown); only 1 of 6 pairs was begun; 1 of 2 runs is unknown, too many to prove anything.',
+    );
   });
 
   it('does not count an expected loss', () => {
