@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { buildNames } from '../../broker/core/builds.ts';
-import { UsageError, environmentErrorFrom, exitCodes } from '../errors.ts';
+import { UsageError, environmentErrorFrom, errorCode, exitCodes } from '../errors.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import type { Performance, Scenario } from '../sim/scenario.ts';
 
@@ -55,6 +55,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
+    if (errorCode(error) === 'ENOENT') throw new UsageError(`${file}: there is no such file; give a .scenario file`);
     throw environmentErrorFrom(error, `cannot read ${file}`);
   }
 }

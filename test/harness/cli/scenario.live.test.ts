@@ -46,7 +46,11 @@ test('a line that cannot be read, and a file that is not there, are one clear li
     stdout: '',
     stderr: `tidemark: ${path}:6: "burn everything" is no step; docs/scenarios.md lists them all`,
   });
-  expect(tidemark(join(folder, 'nothing'))).toMatchObject({ status: 255, stdout: '' });
+  expect(tidemark(join(folder, 'nothing'))).toMatchObject({
+    status: 254,
+    stdout: '',
+    stderr: `tidemark: ${join(folder, 'nothing')}: there is no such file; give a .scenario file`,
+  });
   expect(tidemark('test/scenarios/s1a.scenario', '--build', 'kip999')).toMatchObject({ status: 254 });
 });
 
