@@ -21,10 +21,12 @@ export function registerCheck(program: Command): void {
     .argument('<path>', 'the folder of a run, or a history.jsonl')
     .option('--json', 'print the results as JSON on standard output', false)
     .addOption(
-      new Option('--acks <acks>', 'what the producers asked for, where run.json does not say').argParser(acksFlag),
+      new Option('--acks <acks>', 'judge sends that do not say as all, 1 or 0 (default: as in run.json)').argParser(
+        acksFlag,
+      ),
     )
-    .addOption(new Option('--min-insync <n>', 'min.insync.replicas, where run.json does not say').argParser(countFlag))
-    .option('--unclean', 'unclean leader election was allowed, where run.json does not say')
+    .addOption(new Option('--min-insync <n>', 'min.insync.replicas (default: as in run.json)').argParser(countFlag))
+    .option('--unclean', 'unclean leader election was allowed (default: as in run.json)')
     .action(async (path: string, flags: CheckFlags) => {
       const { checkPath } = await import('../check/load-run.ts');
       const results = checkPath(path, {

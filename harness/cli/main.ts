@@ -6,6 +6,7 @@
  * since Node's own 1 would be an anomaly. Heavy modules are imported by the actions, so that `--help` is instant.
  */
 import { Command, CommanderError } from 'commander';
+import project from '../../package.json' with { type: 'json' };
 import {
   EnvironmentError,
   InterruptedError,
@@ -27,6 +28,7 @@ import { registerUp } from './up.ts';
 export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('tidemark')
     .description('Proves, or disproves, that a replicated log keeps its word.')
+    .version(project.version, '-V, --version', 'display the version')
     .showHelpAfterError('(--help shows the flags)')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tidemark: ')) });

@@ -37,7 +37,8 @@ export interface RunFlags {
   readonly heartbeatInterval: number;
   readonly fetchWait: number;
   readonly hwCheckpointInterval: number;
-  readonly leaveDbRunning: boolean;
+  /** Of `run` alone: a comparison keeps no cluster. */
+  readonly leaveDbRunning?: boolean;
   readonly json: boolean;
 }
 
@@ -59,7 +60,12 @@ export function addClusterOptions(command: Command): Command {
     .option('--unclean', 'allow unclean leader election', false)
     .addOption(numberOption('--partitions <n>', 'partitions of the topic', d.partitions, 1, 200))
     .addOption(
-      listOption('--defect <names>', 'defects of the broker to switch on, comma-separated', [], Object.keys(defects)),
+      listOption(
+        '--defect <names>',
+        `defects of the broker to switch on, comma-separated: ${Object.keys(defects).join(', ')}`,
+        [],
+        Object.keys(defects),
+      ),
     )
     .addOption(durationOption('--replica-lag-time <time>', 'replica.lag.time.max.ms', d.replicaLagTimeMaxMs))
     .addOption(
@@ -118,7 +124,6 @@ export function addRunOptions(command: Command): Command {
     )
     .addOption(durationOption('--settle-timeout <time>', 'bound on settling after the last fault', d.settleTimeoutMs))
     .addOption(durationOption('--client-timeout <time>', 'deadline of a client’s operation', d.clientTimeoutMs))
-    .option('--leave-db-running', 'keep the cluster after the test', false)
     .option('--json', 'print the results as JSON on standard output', false);
 }
 
@@ -149,7 +154,7 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
     heartbeatIntervalMs: flags.heartbeatInterval,
     fetchMaxWaitMs: flags.fetchWait,
     highWatermarkCheckpointIntervalMs: flags.hwCheckpointInterval,
-    leaveRunning: flags.leaveDbRunning,
+    leaveRunning: flags.leaveDbRunning ?? false,
   };
 }
 
@@ -160,7 +165,6 @@ export function flagsOf(config: RunConfig): string[] {
   const add = (differs: boolean, flag: string): void => {
     if (differs) flags.push(flag);
   };
-  const seconds = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`);
   add(config.brokers !== d.brokers, `--nodes ${config.brokers}`);
   add(config.replicationFactor !== d.replicationFactor, `--replication-factor ${config.replicationFactor}`);
   add(config.minInsyncReplicas !== d.minInsyncReplicas, `--min-insync ${config.minInsyncReplicas}`);
@@ -260,7 +264,7 @@ export function numberOption(
 
 /** A duration: seconds, or a number with the unit ms, s or m. */
 function durationOption(flags: string, description: string, presetMs: number): Option {
-  return new Option(flags, description).default(presetMs, `${presetMs} ms`).argParser((text) => {
+  return new Option(flags, description).default(presetMs, seconds(presetMs)).argParser((text) => {
     const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
     const unitMs = match?.[2] === 'ms' ? 1 : match?.[2] === 'm' ? 60_000 : 1_000;
     const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * unitMs);
@@ -269,6 +273,11 @@ function durationOption(flags: string, description: string, presetMs: number): O
     }
     return ms;
   });
+}
+
+/** A duration as these flags take it. */
+function seconds(ms: number): string {
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }
 
 /** Names from a fixed set, comma-separated; `none` and `all` are understood. */

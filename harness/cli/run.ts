@@ -22,9 +22,11 @@ export function registerRun(program: Command): void {
     .command('run')
     .description('one test of one build: deploy, load, break, heal, settle, read back, check, report')
     .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch', 'epoch');
-  addRunOptions(command).action(async (flags: SingleRunFlags) => {
-    process.exitCode = await run(flags);
-  });
+  addRunOptions(command)
+    .option('--leave-db-running', 'keep the cluster after the test, until Ctrl-C', false)
+    .action(async (flags: SingleRunFlags) => {
+      process.exitCode = await run(flags);
+    });
 }
 
 async function run(flags: SingleRunFlags): Promise<number> {
