@@ -51,13 +51,19 @@ export function checkRun(input: CheckInput): RunResults {
     keepPassedOver: input.logs === null || areCopiesDoubtful(input.run),
   });
   const reading = readHistory(input.history, malformed, (operation) => history.add(operation));
-  const cluster = input.trace === null ? null : rebuildReplicas(readTrace(input.trace));
+  const cluster = input.trace === null ? null : clusterTrace(input, input.trace);
   const notes = [...(input.notes ?? [])];
   const logs = finalLogs(input, cluster, notes);
   const { source, run, promises } = input;
   const unreadable = new Set<Key>();
   const evidence: Evidence = { source, run, promises, history, cluster, logs, unknown: new Map(), notes, unreadable };
   if (reading.torn) notes.push('the last line of the history breaks off: the recorder was stopped while it wrote');
+  const { recordedLines } = run;
+  if (recordedLines !== null && reading.lines < recordedLines.history)
+    malformed.add(
+      reading.lines + 1,
+      `the history ends before it, and the harness wrote ${recordedLines.history} lines`,
+    );
   noteGaps(evidence);
   const findings = [
     ...withoutDoubtful(evidence, malformed, allFindings(evidence)),
@@ -79,6 +85,21 @@ export function checkRun(input: CheckInput): RunResults {
     faults: summarizeFaults(history.faults),
     measures: measure(evidence, exposures),
   };
+}
+
+/** The trace, with what the other files of the run tell of what is missing from it. */
+function clusterTrace({ source, run, logs }: CheckInput, lines: Iterable<string>): ClusterTrace {
+  const store = readTrace(lines);
+  const cluster = rebuildReplicas(store);
+  if (source === 'history') return cluster;
+  const damage: string[] = [];
+  const { recordedLines } = run;
+  if (recordedLines !== null && store.lines < recordedLines.trace)
+    damage.push(`the trace ends at line ${store.lines}, and the harness wrote ${recordedLines.trace}`);
+  for (const node of logs?.nodes ?? []) {
+    if (!store.nodes.includes(node)) damage.push(`the trace holds no line of broker ${node}`);
+  }
+  return { ...cluster, damage: [...damage, ...cluster.damage] };
 }
 
 /** So many anomalies of one kind are listed; the verdict counts all of them. */

@@ -29,6 +29,13 @@ export interface RunDescription {
   /** False: the harness or its environment failed, or was killed. Null: nobody knows. */
   readonly completed: boolean | null;
   readonly error: string | null;
+  /** How many lines the harness wrote; fewer in the files now means that they were cut. Null: nobody knows. */
+  readonly recordedLines: RecordedLines | null;
+}
+
+export interface RecordedLines {
+  readonly history: number;
+  readonly trace: number;
 }
 
 /** What the judgement depends on. */
@@ -74,9 +81,11 @@ export function wholeTrace(evidence: Evidence): ClusterTrace | null {
 
 /** The leader after everything: as the controller traced it last, or as the run noted. Null: nobody leads, or unknown. */
 export function finalLeader(evidence: Evidence, key: Key): number | null {
+  const noted = evidence.run.finalLeaders[key];
+  // A trace that is not whole may lack the last election.
+  if (noted !== undefined && wholeTrace(evidence) === null) return noted;
   const elected = partitionOf(evidence, key)?.elections.at(-1);
-  if (elected !== undefined) return elected.line.leader;
-  return evidence.run.finalLeaders[key] ?? null;
+  return elected === undefined ? (noted ?? null) : elected.line.leader;
 }
 
 /**

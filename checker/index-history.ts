@@ -202,7 +202,7 @@ export class HistoryIndex {
   #invoke(operation: Operation, process: number): string | null {
     const early = this.#open.has(process) ? `process ${process} is invoked again before its operation completed` : null;
     this.counts.invoked += 1;
-    const open: OpenOperation = { f: operation.f, rows: [] };
+    const open: OpenOperation = { f: operation.f, index: operation.index, rows: [] };
     this.#open.set(process, open);
     if (operation.f === 'assign' || operation.f === 'subscribe' || operation.f === 'crash')
       this.#readers.delete(process);
@@ -245,13 +245,31 @@ export class HistoryIndex {
   #complete(operation: Operation, process: number): string | null {
     const open = this.#open.get(process);
     this.#open.delete(process);
-    const type = operation.type === 'ok' ? 'ok' : operation.type === 'fail' ? 'fail' : 'info';
+    let flaw = this.#misfit(operation, process, open);
+    // Of what is completed by a line that is not its own nobody knows what became.
+    const type = flaw !== null || operation.type === 'invoke' ? 'info' : operation.type;
     this.counts[type] += 1;
-    let flaw = open === undefined ? `process ${process} completes an operation that it did not invoke` : null;
     if (operation.f === 'send') flaw = this.#completeSends(operation, type, open) ?? flaw;
     else if (operation.f === 'poll') flaw = this.#completePoll(operation, process, type) ?? flaw;
     if (type === 'info') this.#readers.delete(process);
     return flaw;
+  }
+
+  /** Why a completion cannot be that of the operation under way, or null. */
+  #misfit(operation: Operation, process: number, open: OpenOperation | undefined): string | null {
+    if (open === undefined) return `process ${process} completes an operation that it did not invoke`;
+    const { f, value } = operation;
+    if (open.f !== f) return `process ${process} completes a ${f}, and had invoked a ${open.f}`;
+    if (f !== 'send' || value === null) return null;
+    if (!Array.isArray(value)) return 'a send needs a list of micro-operations';
+    for (const micro of value as readonly MicroOp[]) {
+      const send = readSend(micro);
+      if (typeof send === 'string') continue;
+      const row = this.findRow(this.keyId(send.key), send.value);
+      if (row === -1 || this.values.invoked.get(row) !== open.index)
+        return `the completion names ${String(send.value)} of ${send.key}, which its invocation does not`;
+    }
+    return null;
   }
 
   #completeSends(operation: Operation, type: 'ok' | 'fail' | 'info', open: OpenOperation | undefined): string | null {
@@ -264,8 +282,7 @@ export class HistoryIndex {
       values.correlation.set(row, correlation);
       if (type === 'ok' && values.acks.get(row) === acksAll) this.acknowledgedUnderAll = true;
     }
-    if (operation.value === null || type === 'fail') return null;
-    if (!Array.isArray(operation.value)) return 'a send needs a list of micro-operations';
+    if (!Array.isArray(operation.value) || type === 'fail') return null;
     let flaw: string | null = null;
     for (const micro of operation.value as readonly MicroOp[]) {
       const send = readSend(micro);
@@ -274,11 +291,7 @@ export class HistoryIndex {
         continue;
       }
       const row = this.findRow(this.keyId(send.key), send.value);
-      if (row === -1 || !(open?.rows.includes(row) ?? false)) {
-        flaw = `the completion names ${String(send.value)} of ${send.key}, which its invocation does not`;
-        continue;
-      }
-      if (send.offset === -1) continue;
+      if (send.offset === -1 || row === -1 || values.invoked.get(row) !== open?.index) continue;
       values.offset.set(row, send.offset);
       if (type === 'ok' && values.acks.get(row) === acksAll) {
         this.#sawAt(values.key.get(row), send.offset, row, operation.index);
@@ -359,7 +372,9 @@ export class HistoryIndex {
       conflict = { key, offset, sightings: [{ row: owner, index: this.#firstSighting(owner, offset) }] };
       this.conflicts.set(name, conflict);
     }
-    if (!conflict.sightings.some((sighting) => sighting.row === row)) conflict.sightings.push({ row, index });
+    const { sightings } = conflict;
+    if (sightings.length === maxSightings || sightings.some((sighting) => sighting.row === row)) return;
+    sightings.push({ row, index });
   }
 
   #firstSighting(row: number, offset: number): number {
@@ -433,8 +448,12 @@ export class HistoryIndex {
 /** A value at more offsets than this is as wrong as it can be: no more are kept. */
 const maxExtraOffsets = 100;
 
+/** An offset with more values than this is as wrong as it can be: no more are kept. */
+const maxSightings = 100;
+
 interface OpenOperation {
   readonly f: string;
+  readonly index: number;
   readonly rows: number[];
 }
 

@@ -43,6 +43,8 @@ export function readHistory(
   visit: (operation: Operation, line: number) => string | null,
 ): HistoryReading {
   let line = 0;
+  /** `index` counts the lines from 0: anything else means that some are missing, stand twice or have changed places. */
+  let nextIndex = 0;
   // A bad line is held back until the next one comes: only then is it known not to be the torn end.
   let held: Malformation | null = null;
   for (const text of lines) {
@@ -52,6 +54,8 @@ export function readHistory(
       held = null;
     }
     if (text === '' || text === '\r') continue;
+    const expected = nextIndex;
+    nextIndex += 1;
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);
@@ -63,7 +67,10 @@ export function readHistory(
       malformed.add(line, 'not an operation: it needs index, time, process, type and f');
       continue;
     }
-    const flaw = visit(parsed, line);
+    const { index } = parsed;
+    nextIndex = index + 1;
+    const gap = index === expected ? null : `its index is ${index}, not ${expected}: lines are missing or out of place`;
+    const flaw = visit(parsed, line) ?? gap;
     if (flaw !== null) malformed.add(line, flaw);
   }
   return { lines: line, torn: held !== null };
@@ -76,6 +83,7 @@ function isOperation(value: unknown): value is Operation {
   return (
     Number.isSafeInteger(index) &&
     typeof time === 'number' &&
+    Number.isFinite(time) &&
     (process === 'nemesis' || Number.isSafeInteger(process)) &&
     (type === 'invoke' || type === 'ok' || type === 'fail' || type === 'info') &&
     typeof f === 'string'

@@ -79,6 +79,8 @@ export interface TraceStore {
   readonly elections: ReadonlyMap<number, ElectionLine>;
   readonly isrChanges: ReadonlyMap<number, IsrLine>;
   readonly created: ReadonlyMap<number, readonly number[]>;
+  /** Lines that were read, sound or not. */
+  readonly lines: number;
   /** What is wrong with the trace, in words; empty for a whole one. */
   readonly damage: readonly string[];
 }
@@ -111,7 +113,7 @@ export function readTrace(lines: Iterable<string>): TraceStore {
     const flaw = builder.add(parsed);
     if (flaw !== null) malformed.add(line, flaw);
   }
-  return builder.finish(malformed);
+  return builder.finish(malformed, line);
 }
 
 class TraceBuilder {
@@ -147,7 +149,7 @@ class TraceBuilder {
     if (typeof parsed !== 'object' || parsed === null) return 'not an object';
     const fields = parsed as Fields;
     const { seq, time, node, boot, event } = fields;
-    if (!isCount(seq) || typeof time !== 'number' || !isCount(boot) || typeof event !== 'string') {
+    if (!isCount(seq) || !isTime(time) || !isCount(boot) || typeof event !== 'string') {
       return 'it needs seq, time, node, boot and event';
     }
     if (node !== 'controller' && !isCount(node)) return 'node is neither a broker id nor "controller"';
@@ -281,7 +283,7 @@ class TraceBuilder {
     return id;
   }
 
-  finish(malformed: Malformations): TraceStore {
+  finish(malformed: Malformations, lines: number): TraceStore {
     for (const node of this.#unsorted) {
       this.#rowsByNode
         .get(node)
@@ -314,6 +316,7 @@ class TraceBuilder {
       elections: this.#elections,
       isrChanges: this.#isrChanges,
       created: this.#created,
+      lines,
       damage: [...this.#malformedLines(malformed), ...this.#holes()],
     };
   }
@@ -349,6 +352,10 @@ class TraceBuilder {
 
 export function nodeName(node: TraceNode): string {
   return node === 'controller' ? 'the controller' : `broker ${node}`;
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
 }
 
 function clientMessage(msg: unknown): readonly [process: number, correlation: number] | null {

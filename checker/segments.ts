@@ -162,6 +162,8 @@ function unpack(bytes: Uint8Array, codec: number, decompressors: Decompressors):
 }
 
 function parseRecords(payload: Uint8Array, batch: Batch): DecodedRecord[] | null {
+  // Each record has an offset of its own.
+  if (batch.recordCount > batch.last - batch.base + 1) return null;
   const records: DecodedRecord[] = [];
   const cursor = { bytes: payload, at: 0 };
   for (let index = 0; index < batch.recordCount; index += 1) {

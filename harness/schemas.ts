@@ -225,6 +225,7 @@ const runFileSchema = z.looseObject({
   logsCollected: z.boolean().nullish(),
   completed: z.boolean().nullish(),
   error: z.string().nullish(),
+  recordedLines: z.object({ history: count, trace: count }).nullish(),
 });
 
 /** What a configuration promises; where it does not say, the defaults. */

@@ -6,7 +6,7 @@
  *
  * Bounds: segment files are read whole, one replica after another.
  */
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { checkRun, type CheckInput } from '../../checker/check.ts';
@@ -94,13 +94,29 @@ function* linesOf(path: string): Generator<string, void, undefined> {
   try {
     yield* readLines(path);
   } catch (error) {
-    throw new EnvironmentError(`${path} cannot be read: ${errorCode(error) ?? String(error)}`, { cause: error });
+    throw cannotRead(path, error);
   }
 }
 
+function cannotRead(path: string, error: unknown): EnvironmentError {
+  return new EnvironmentError(`${path} cannot be read: ${errorCode(error) ?? String(error)}`, { cause: error });
+}
+
+/** The files of a data directory are read one by one: which one refuses is what a reader wants to know. */
+function reading<T>(path: string, read: (path: string) => T): T {
+  try {
+    return read(path);
+  } catch (error) {
+    throw cannotRead(path, error);
+  }
+}
+
+/** What one batch may unpack to: thirty times the largest that brokers accept. */
+const unpackedMax = 1 << 25;
+
 const decompressors: Decompressors = {
-  gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: 1 << 28 }),
-  zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: 1 << 28 }),
+  gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: unpackedMax }),
+  zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: unpackedMax }),
 };
 
 const emptyRun: RunDescription = {
@@ -116,6 +132,7 @@ const emptyRun: RunDescription = {
   logsCollected: null,
   completed: null,
   error: null,
+  recordedLines: null,
 };
 
 function readRunDescription(directory: string, notes: string[]): RunDescription {
@@ -149,6 +166,7 @@ function readRunDescription(directory: string, notes: string[]): RunDescription 
     logsCollected: file.logsCollected ?? null,
     completed: file.completed ?? null,
     error: file.error ?? null,
+    recordedLines: file.recordedLines ?? null,
   };
 }
 
@@ -170,7 +188,7 @@ function promisesOf(configuration: RunDescription['configuration'], flags: Promi
 function readData(data: string): CheckInput['logs'] {
   const nodes: number[] = [];
   const folders: { node: number; directory: string }[] = [];
-  for (const entry of readdirSync(data, { withFileTypes: true })) {
+  for (const entry of reading(data, entriesOf)) {
     const node = Number(entry.name.replace(/^broker-/, ''));
     if (!entry.isDirectory() || !Number.isSafeInteger(node)) continue;
     nodes.push(node);
@@ -185,7 +203,7 @@ function* replicasIn(
 ): Generator<ReplicaFiles, void, undefined> {
   for (const { node, directory } of folders) {
     const starts = readOffsetCheckpoint(join(directory, 'log-start-offset-checkpoint'));
-    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    for (const entry of reading(directory, entriesOf)) {
       if (!entry.isDirectory() || !/-\d+$/.test(entry.name)) continue;
       const key = entry.name;
       yield {
@@ -199,16 +217,26 @@ function* replicasIn(
 }
 
 function readSegments(directory: string): ReplicaFiles['segments'] {
-  return readdirSync(directory)
+  return reading(directory, entriesOf)
+    .map(({ name }) => name)
     .filter((name) => /^\d{20}\.log$/.test(name))
-    .map((name) => ({ baseOffset: Number(name.slice(0, 20)), bytes: readFileSync(join(directory, name)) }));
+    .map((name) => ({
+      baseOffset: Number(name.slice(0, 20)),
+      bytes: reading(join(directory, name), (path) => readFileSync(path)),
+    }));
+}
+
+function entriesOf(directory: string): Dirent[] {
+  return readdirSync(directory, { withFileTypes: true });
 }
 
 /** `topic partition offset` a line, after a version and a count (Kafka's OffsetCheckpointFile). */
 function readOffsetCheckpoint(path: string): Map<string, number> {
   const offsets = new Map<string, number>();
   if (!existsSync(path)) return offsets;
-  for (const line of readFileSync(path, 'utf8').split('\n').slice(2)) {
+  for (const line of reading(path, (file) => readFileSync(file, 'utf8'))
+    .split('\n')
+    .slice(2)) {
     const match = /^(\S+) (\d+) (\d+)$/.exec(line);
     if (match !== null) offsets.set(`${match[1]}-${match[2]}`, Number(match[3]));
   }

@@ -1,28 +1,39 @@
 /**
  * The lines of a file as a synchronous sequence, in bounded memory.
  *
- * A last line without its end is handed out like any other: whether it broke off is for the reader to judge.
+ * A last line without its end is handed out like any other: whether it broke off is for the reader to judge. Of a line
+ * that is longer than any that we write only the beginning is handed out: it is then no JSON, and told as such.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 
 /** What is read at once lives as long as its lines are looked at: larger chunks cost memory and save no time. */
 const chunkBytes = 1 << 16;
+const lineMax = 1 << 26;
 
 export function* readLines(path: string): Generator<string, void, undefined> {
   const file = openSync(path, 'r');
   try {
     const decoder = new StringDecoder('utf8');
     const buffer = Buffer.allocUnsafe(chunkBytes);
-    let rest = '';
+    // The beginning of a line whose end has not come yet, in pieces: joining them for each chunk would be quadratic.
+    let pieces: string[] = [];
+    let length = 0;
     for (;;) {
       const size = readSync(file, buffer, 0, chunkBytes, null);
-      const lines = (rest + (size === 0 ? decoder.end() : decoder.write(buffer.subarray(0, size)))).split('\n');
-      rest = lines.pop() ?? '';
-      yield* lines;
+      const lines = (size === 0 ? decoder.end() : decoder.write(buffer.subarray(0, size))).split('\n');
+      const rest = lines.pop() ?? '';
+      if (lines.length > 0) {
+        lines[0] = pieces.length === 0 ? lines[0]! : pieces.join('') + lines[0]!;
+        pieces = [];
+        length = 0;
+        yield* lines;
+      }
+      if (rest !== '' && length < lineMax) pieces.push(rest);
+      length += rest.length;
       if (size === 0) break;
     }
-    if (rest !== '') yield rest;
+    if (pieces.length > 0) yield pieces.join('');
   } finally {
     closeSync(file);
   }

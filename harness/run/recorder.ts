@@ -18,6 +18,8 @@ import type { EnvironmentError } from '../errors.ts';
 import { environmentErrorFrom } from '../errors.ts';
 
 export interface Recorder {
+  /** Lines written so far. */
+  readonly lines: number;
   /** Before the request is sent. `final` marks the first operation of a process that reads everything back. */
   invoke(process: number, operation: ClientOperation, acks: Acks, final?: boolean): Operation;
   complete(process: number, completion: Completion): Operation;
@@ -55,6 +57,9 @@ export function createRecorder(path: string, clockOriginNs: bigint, flag: 'wx' |
   };
 
   return {
+    get lines() {
+      return index;
+    },
     invoke: (who, operation, acks, final = false) =>
       record({ process: who, type: 'invoke', ...invocation(operation, acks), ...(final ? { final: true } : {}) }),
     complete: (who, completion) => record({ process: who, ...completion }),

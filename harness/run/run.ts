@@ -25,7 +25,7 @@ import { createAdmin, type Admin } from './admin.ts';
 import { prepareFaults } from './faults.ts';
 import { startLoad } from './load.ts';
 import { lastWords, nodeCommand } from './node-command.ts';
-import { createRecorder } from './recorder.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
 import type { ChosenRuntime } from './runtimes.ts';
 import { proveHealed, settle } from './settle.ts';
 import { recordTrace, type TraceLog } from './trace-log.ts';
@@ -69,6 +69,8 @@ export interface RunFile {
   finalReadComplete: boolean | null;
   /** Whether all data directories were copied, while no replica changed. */
   logsCollected: boolean;
+  /** How many lines were written: who checks a copy of the run can tell that its end is missing. */
+  recordedLines: { history: number; trace: number } | null;
   /** Wall time of each phase. */
   phases: Record<string, number>;
   error?: string;
@@ -98,6 +100,7 @@ export async function executeRun(request: RunRequest): Promise<RunReport> {
     finalLeaders: {},
     finalReadComplete: null,
     logsCollected: false,
+    recordedLines: null,
     phases: {},
   };
   let error: RunReport['error'] = null;
@@ -175,7 +178,7 @@ class Run {
           }),
         ),
       );
-      await this.#with(cluster, (trace) => this.#test(cluster, trace, recorder));
+      await this.#with(cluster, recorder, (trace) => this.#test(cluster, trace, recorder));
     } catch (cause) {
       // Deploying rejects when it is interrupted: what ended the run counts, not what then failed.
       this.#check();
@@ -202,7 +205,7 @@ class Run {
   }
 
   /** Runs `test` on the cluster and removes the cluster afterwards, whatever happened. */
-  async #with(cluster: Cluster, test: (trace: TraceLog) => Promise<void>): Promise<void> {
+  async #with(cluster: Cluster, recorder: Recorder, test: (trace: TraceLog) => Promise<void>): Promise<void> {
     let trace: TraceLog | undefined;
     let tested = false;
     try {
@@ -228,13 +231,14 @@ class Run {
     } finally {
       const { residue } = await this.#phase('removing the cluster', () => cluster.close());
       trace?.close();
+      this.#file.recordedLines = { history: recorder.lines, trace: trace?.lines ?? 0 };
       if (residue.length > 0)
         this.#fail(new EnvironmentError(`could not remove ${residue.join(', ')}: try tidemark gc`));
     }
     if (this.#failure !== null) throw this.#failure;
   }
 
-  async #test(cluster: Cluster, trace: TraceLog, recorder: ReturnType<typeof createRecorder>): Promise<void> {
+  async #test(cluster: Cluster, trace: TraceLog, recorder: Recorder): Promise<void> {
     const { config, directory } = this.#request;
     const random = createRandom(config.seed);
     const schedule = generateSchedule(

@@ -11,6 +11,8 @@ import { createView, foldLine, type ClusterView } from '../../nemesis/view.ts';
 import { environmentErrorFrom } from '../errors.ts';
 
 export interface TraceLog {
+  /** Lines written so far. */
+  readonly lines: number;
   readonly view: ClusterView;
   /** Lines so far that tell of records or roles: equal before and after means that no replica changed in between. */
   readonly changes: number;
@@ -34,6 +36,7 @@ export function recordTrace(
   const view = createView(partitions);
   const waiting = new Set<() => void>();
   let file: number | null = openFile(path);
+  let lines = 0;
   let changes = 0;
   let changedAt = performance.now();
 
@@ -41,6 +44,7 @@ export function recordTrace(
     if (file !== null) {
       try {
         writeSync(file, `${JSON.stringify(line)}\n`);
+        lines += 1;
       } catch (error) {
         file = null;
         onFailure(environmentErrorFrom(error, `cannot write the trace ${path}`));
@@ -56,6 +60,9 @@ export function recordTrace(
 
   return {
     view,
+    get lines() {
+      return lines;
+    },
     get changes() {
       return changes;
     },

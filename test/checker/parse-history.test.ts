@@ -18,7 +18,11 @@ function check(lines: readonly string[]): RunResults {
 
 /** The sound history with more lines in its middle. */
 function checkWith(lines: readonly string[]): RunResults {
-  return check([...sound.slice(0, 2), ...lines, ...sound.slice(2)]);
+  return check(numbered([...sound.slice(0, 2), ...lines, ...sound.slice(2)]));
+}
+
+function numbered(lines: readonly string[]): string[] {
+  return lines.map((line, index) => line.replace(/^\{"index":\d+,/, `{"index":${index},`));
 }
 
 describe('a history', () => {
@@ -85,8 +89,44 @@ describe('a history', () => {
     expect(results.notes.join('\n')).toContain('1 phantom is left out');
   });
 
+  it.each([
+    ['the beginning', (lines: string[]) => lines.slice(2)],
+    ['a send', (lines: string[]) => lines.filter((_, index) => index !== 0 && index !== 1)],
+    ['an order', (lines: string[]) => [...lines.slice(2), ...lines.slice(0, 2)]],
+    ['lines that stand once', (lines: string[]) => [...lines.slice(0, 2), ...lines]],
+  ])('that lacks %s is unknown, and accuses nobody', (_, damage) => {
+    const results = check(damage([...sound]));
+    expect(results.valid).toBe('unknown');
+    expect(results.anomalies.map(({ kind }) => kind)).toEqual(['malformed']);
+  });
+
+  it('never takes the completion of one send for that of another', () => {
+    const lost = [sound[0]!, sound[1]!.replace('"ok"', '"fail"').replace('[0,1]', '2'), ...sound.slice(2)];
+    const results = check(lost);
+    expect(results.valid).toBe('unknown');
+    expect(results.anomalies.map(({ kind }) => kind)).toEqual(['malformed']);
+    expect(results.notes.join('\n')).toContain('names 2 of tide-0, which its invocation does not');
+  });
+
+  it('without times that are numbers is malformed', () => {
+    const results = check(sound.map((line) => line.replace('"time":4', '"time":1e400')));
+    expect(results.valid).toBe('unknown');
+  });
+
+  it('with tens of thousands of values at one offset, or in one operation, is judged at once', () => {
+    const many = Array.from({ length: 40_000 }, (_, value) => value);
+    const sends = (offset: (value: number) => number): string[] => [
+      `{"index":0,"time":1,"process":0,"type":"invoke","f":"send","value":${JSON.stringify(many.map((value) => ['send', 'tide-0', value]))}}`,
+      `{"index":1,"time":2,"process":0,"type":"ok","f":"send","value":${JSON.stringify(many.map((value) => ['send', 'tide-0', [offset(value), value]]))}}`,
+    ];
+    const [conflict] = check(sends(() => 5)).anomalies;
+    expect(conflict).toMatchObject({ kind: 'inconsistent-offsets', offset: 5 });
+    expect(conflict?.values.length).toBeLessThanOrEqual(100);
+    expect(check(sends((value) => value)).anomalies).toEqual([]);
+  });
+
   it('names a few of very many malformed lines, and counts the others', () => {
-    const results = check([...sound, ...Array.from({ length: 5000 }, () => 'x'), ...sound.slice(2)]);
+    const results = check(numbered([...sound, ...Array.from({ length: 5000 }, () => 'x'), ...sound.slice(2)]));
     expect(results.anomalies[0]?.summary).toMatch(/^5000 malformed/);
     expect(results.notes.length).toBeLessThan(60);
   });

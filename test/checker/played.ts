@@ -69,6 +69,7 @@ export function inputOf(
       finalLeaders: {},
       completed: true,
       error: null,
+      recordedLines: null,
     },
     promises: { acks: 'all', minInsyncReplicas, uncleanElection },
     history: clients.history.map((operation) => JSON.stringify(operation)),

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -87,6 +87,49 @@ describe('the folder of a run', () => {
     expect(() => checkRunDirectory(directory)).toThrow(/^[^\n]*$/);
   });
 
+  it('whose trace was cut, or emptied, or lacks a broker, accuses nobody and praises nobody', () => {
+    const story = s1aPrime('epoch');
+    store(story);
+    const { run } = story.input();
+    const recordedLines = { history: story.history.length, trace: story.trace.length };
+    writeFileSync(join(directory, 'run.json'), JSON.stringify({ ...run, recordedLines }));
+    expect(checkRunDirectory(directory).valid).toBe(true);
+    for (let lines = 0; lines < story.trace.length; lines += 1) {
+      writeFileSync(join(directory, 'trace.jsonl'), story.trace.slice(0, lines).join('\n'));
+      const results = checkRunDirectory(directory);
+      expect([results.valid, ...results.anomalies]).toEqual(['unknown']);
+    }
+    writeFileSync(join(directory, 'run.json'), JSON.stringify(run));
+    writeFileSync(join(directory, 'trace.jsonl'), story.trace.filter((line) => !line.includes('"node":2')).join('\n'));
+    const results = checkRunDirectory(directory);
+    expect(results.valid).toBe('unknown');
+    expect(results.notes).toContain('the trace holds no line of broker 2');
+  });
+
+  it('whose history lacks its last lines is unknown', () => {
+    const story = s1aPrime('epoch');
+    store(story);
+    const recordedLines = { history: story.history.length, trace: story.trace.length };
+    writeFileSync(join(directory, 'run.json'), JSON.stringify({ ...story.input().run, recordedLines }));
+    for (let lines = 0; lines < story.history.length; lines += 1) {
+      writeFileSync(join(directory, 'history.jsonl'), story.history.slice(0, lines).join('\n'));
+      const results = checkRunDirectory(directory);
+      expect(results.valid).toBe('unknown');
+      expect(results.anomalies.map(({ kind }) => kind)).toEqual(['malformed']);
+    }
+  });
+
+  it('with something else where a file of a replica should be is told in one line that names it', () => {
+    store(s1aPrime('epoch'));
+    const log = join(directory, 'data', '1', 'tide-0', '00000000000000000000.log');
+    rmSync(log);
+    mkdirSync(log);
+    expect(() => checkRunDirectory(directory)).toThrow(`${log} cannot be read: EISDIR`);
+    rmSync(join(directory, 'data'), { recursive: true });
+    writeFileSync(join(directory, 'data'), '');
+    expect(() => checkRunDirectory(directory)).toThrow(`${join(directory, 'data')} cannot be read: ENOTDIR`);
+  });
+
   it('whose log cannot be read says so instead of throwing', () => {
     store(s1aPrime('epoch'));
     writeFileSync(join(directory, 'data', '1', 'tide-0', '00000000000000000000.log'), 'this is no log');
@@ -130,6 +173,15 @@ describe('flags about the promises', () => {
 });
 
 describe('readLines', () => {
+  it('gives the beginning of a line that is longer than any of ours, in linear time', () => {
+    const path = join(directory, 'lines');
+    writeFileSync(path, Buffer.alloc(200_000_000, 'x'));
+    appendFileSync(path, '\nlast');
+    const [first, ...others] = readLines(path);
+    expect(first?.length).toBeLessThan(100_000_000);
+    expect(others).toEqual(['last']);
+  });
+
   it('gives every line, whatever its length, and the end of a file that breaks off', () => {
     const lines = ['a', '', 'ü'.repeat(700_000), 'b'.repeat(3_000_000), 'last'];
     const path = join(directory, 'lines');
