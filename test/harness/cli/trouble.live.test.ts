@@ -188,3 +188,16 @@ describe('arguments that cannot be', () => {
     expect(ended.lines.length).toBeLessThanOrEqual(2);
   });
 });
+
+describe('the folder of a run that was killed', () => {
+  it('has no results to draw a report from, and the complaint says how to write them', async () => {
+    const folder = join(temporary, 'killed');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'history.jsonl'), '');
+    const ended = await tidemark(['report', folder]);
+    expect(ended).toMatchObject({ code: 254, out: '' });
+    expect(ended.lines).toEqual([
+      `tidemark: ${folder} holds no results.json: write it with: npm run --silent tidemark -- check --json ${folder} > ${folder}/results.json`,
+    ]);
+  });
+});
