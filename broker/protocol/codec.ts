@@ -137,6 +137,7 @@ function arrayCodec(element: Codec, nullable: boolean, flexible: boolean): Codec
       if (count * element.minBytes > reader.remaining) {
         reader.fail(`an array of ${count} elements announced, ${reader.remaining} bytes left`);
       }
+      reader.takeElements(count);
       const elements: unknown[] = [];
       for (let index = 0; index < count; index++) elements.push(element.read(reader));
       return elements;

@@ -39,6 +39,11 @@ export class FrameSplitter {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
+  /** Bytes of a frame that has not arrived as a whole. */
+  get bufferedBytes(): number {
+    return this.#bufferedBytes;
+  }
+
   /** Takes the next bytes of the stream; returns the frames that they complete, without their sizes. */
   push(chunk: Uint8Array): Uint8Array[] {
     if (this.#refused !== undefined) throw this.#refused;

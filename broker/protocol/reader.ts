@@ -2,13 +2,17 @@
  * Takes Kafka's primitive types from bytes that nobody vouches for.
  *
  * Invariant: every length is compared with the bytes that are left before anything is taken or allocated, so that no
- * announced length costs more than the frame that carried it. Byte ranges are views of the frame, not copies.
+ * announced length costs more than the frame that carried it. Byte ranges are views of the frame, not copies. An
+ * element of an array may be a hundred times larger in memory than on the wire, so a message holds so many and no more.
  */
 import { getInt64 } from './int64.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const twoTo32 = 0x1_0000_0000;
+
+/** Elements of all arrays of one message together. */
+export const maxElements = 200_000;
 
 export class Reader {
   readonly bytes: Uint8Array;
@@ -17,6 +21,7 @@ export class Reader {
   end: number;
   /** The field that is being read, for messages. */
   field = '';
+  #elementsLeft = maxElements;
   readonly #buffer: Buffer;
   readonly #view: DataView;
 
@@ -103,6 +108,12 @@ export class Reader {
     if (length > this.end - at) this.fail(`${length} bytes announced, ${this.end - at} left`);
     this.position = at + length;
     return at;
+  }
+
+  /** Counts the elements of an array that is about to be read. */
+  takeElements(count: number): void {
+    if (count > this.#elementsLeft) this.fail(`more than ${maxElements} elements in one message`);
+    this.#elementsLeft -= count;
   }
 
   fail(what: string): never {

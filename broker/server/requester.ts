@@ -27,6 +27,8 @@ export interface RequesterListener {
   /** Told once, when the connection has ended for whatever reason. */
   closed(connection: number): void;
   refused(connection: number, reason: string): void;
+  /** The bytes that this connection holds have become so many more, or fewer. */
+  held(byBytes: number): void;
 }
 
 export class Requester {
@@ -38,6 +40,8 @@ export class Requester {
   /** A request has been delivered and not been answered or released yet. */
   #busy = false;
   #open = true;
+  #waitingBytes = 0;
+  #heldBytes = 0;
 
   constructor(connection: number, socket: Socket, listener: RequesterListener) {
     this.#connection = connection;
@@ -50,6 +54,11 @@ export class Requester {
     // An error is followed by `close`, which says all that matters.
     socket.on('error', () => {});
     socket.on('close', () => this.#end());
+  }
+
+  /** Bytes that have arrived and wait: for the rest of their frame, or for their turn. */
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   /** The answer to the request under way, without its size prefix. */
@@ -70,20 +79,31 @@ export class Requester {
     this.#end();
   }
 
+  /** Ends the connection because of what was said on it. */
+  refuse(reason: string): void {
+    this.#listener.refused(this.#connection, reason);
+    this.close();
+  }
+
   #receive(chunk: Uint8Array): void {
     try {
-      this.#waiting.push(...this.#splitter.push(chunk));
+      for (const payload of this.#splitter.push(chunk)) {
+        this.#waiting.push(payload);
+        this.#waitingBytes += payload.length;
+      }
     } catch (error) {
       return this.#refuse(error);
     }
     this.#deliverNext();
+    this.#count();
     if (this.#waiting.length > limits.queuedFrames) this.#socket.pause();
   }
 
   #deliverNext(): void {
     while (!this.#busy && this.#open && !this.#socket.writableNeedDrain) {
       const payload = this.#waiting.shift();
-      if (payload === undefined) return;
+      if (payload === undefined) break;
+      this.#waitingBytes -= payload.length;
       if (this.#waiting.length <= limits.queuedFrames) this.#socket.resume();
       try {
         this.#deliver(payload);
@@ -91,6 +111,13 @@ export class Requester {
         this.#refuse(error);
       }
     }
+    this.#count();
+  }
+
+  #count(): void {
+    const before = this.#heldBytes;
+    this.#heldBytes = this.#open ? this.#waitingBytes + this.#splitter.bufferedBytes : 0;
+    if (this.#heldBytes !== before) this.#listener.held(this.#heldBytes - before);
   }
 
   #deliver(payload: Uint8Array): void {
@@ -111,14 +138,14 @@ export class Requester {
 
   #refuse(error: unknown): void {
     if (!(error instanceof ProtocolError)) throw error;
-    this.#listener.refused(this.#connection, error.message);
-    this.close();
+    this.refuse(error.message);
   }
 
   #end(): void {
     if (!this.#open) return;
     this.#open = false;
     this.#waiting.length = 0;
+    this.#count();
     this.#listener.closed(this.#connection);
   }
 }

@@ -15,6 +15,7 @@ export class Requesters implements AnswerPort {
   readonly #deliver: (event: CoreEvent) => void;
   readonly #logger: Logger;
   #accepted = 0;
+  #heldBytes = 0;
 
   constructor(deliver: (event: CoreEvent) => void, logger: Logger) {
     this.#deliver = deliver;
@@ -46,6 +47,17 @@ export class Requesters implements AnswerPort {
     this.#open.get(connection)?.close();
   }
 
+  /** Many who each hold little less than they may would hold everything: the one who holds most has to go. */
+  #hold(byBytes: number): void {
+    this.#heldBytes += byBytes;
+    if (byBytes < 0 || this.#heldBytes <= limits.heldBytes) return;
+    let greediest: Requester | undefined;
+    for (const each of this.#open.values()) {
+      if (greediest === undefined || each.heldBytes > greediest.heldBytes) greediest = each;
+    }
+    greediest?.refuse(`it held ${greediest.heldBytes} of more than ${limits.heldBytes} bytes that wait`);
+  }
+
   #accept(socket: Socket): void {
     this.#accepted += 1;
     const connection = this.#accepted;
@@ -58,6 +70,7 @@ export class Requesters implements AnswerPort {
           this.#open.delete(connection);
           this.#deliver({ type: 'requester-closed', connection });
         },
+        held: (byBytes) => this.#hold(byBytes),
         refused: (_, reason) => this.#logger.warn({ connection, remote }, `closed a connection: ${reason}`),
       }),
     );

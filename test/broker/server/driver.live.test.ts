@@ -234,6 +234,36 @@ describe('what is no sound request', () => {
     await bad.closed;
   });
 
+  test('such as an array of millions, which would cost a hundred times its bytes, ends the connection', async () => {
+    const { port } = await smallServer(echoCore);
+    const other = await RawClient.connect(port);
+    const topics = 1_000_000;
+    const request = Buffer.alloc(14 + 4 + 2 * topics + 1);
+    request.writeInt32BE(request.length - 4, 0);
+    request.writeInt16BE(3, 4);
+    request.writeInt16BE(4, 6);
+    request.writeInt32BE(topics, 14);
+    const bad = await RawClient.connect(port);
+    bad.socket.write(request);
+    await bad.closed;
+    expect((await other.request('MoveLeader', 0, move(5))).errorCode).toBe(5);
+  });
+
+  test('or never becomes whole is let go when all that is held together is too much', async () => {
+    const { port } = await smallServer(echoCore);
+    const other = await RawClient.connect(port);
+    const unfinished = Buffer.alloc(20 * 1024 * 1024);
+    unfinished.writeInt32BE(limits.frameBytes, 0);
+    const greedy: RawClient[] = [];
+    for (let index = 0; index <= limits.heldBytes / unfinished.length; index += 1) {
+      const client = await RawClient.connect(port);
+      client.socket.write(unfinished);
+      greedy.push(client);
+    }
+    await Promise.race(greedy.map((client) => client.closed));
+    expect((await other.request('MoveLeader', 0, move(5))).errorCode).toBe(5);
+  });
+
   test('but asks for the versions in one that is too new is told which there are', async () => {
     const { port } = await smallServer(echoCore);
     const client = await RawClient.connect(port);
