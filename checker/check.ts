@@ -235,8 +235,8 @@ function reasonsOf(evidence: Evidence): string[] {
   for (const guarantee of guaranteeNames) {
     if (!isChecked(evidence, guarantee)) continue;
     const all = [...(evidence.unknown.get(guarantee) ?? [])];
-    for (const reason of all.slice(0, 10)) reasons.push(`${guarantee} is in doubt: ${reason}`);
-    if (all.length > 10) reasons.push(`${guarantee} is in doubt for ${all.length - 10} more reasons`);
+    for (const reason of all.slice(0, 10)) reasons.push(`${guarantee} unknown: ${reason}`);
+    if (all.length > 10) reasons.push(`${guarantee} unknown: ${all.length - 10} more reasons`);
   }
   return reasons;
 }

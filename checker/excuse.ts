@@ -81,7 +81,7 @@ function judgePromise(evidence: Evidence, cluster: ClusterTrace, partition: Part
       removal.justified === false && (promised.isr.includes(removal.node) || removal.leader === removal.node),
   );
   if (unjustified !== undefined) {
-    const reason = `broker ${unjustified.node} truncated it without need`;
+    const reason = `broker ${unjustified.node} truncated its log without need`;
     return { ...fate, class: 'violation', reason };
   }
   if (lacking === null || lacking.line.leader === null) {
@@ -97,7 +97,11 @@ function judgePromise(evidence: Evidence, cluster: ClusterTrace, partition: Part
     const reason = `broker ${leader} lost it to a storage fault before it was flushed`;
     return { ...fate, labels, class: 'expected', reason };
   }
-  return { ...fate, class: 'violation', reason: `broker ${leader} was elected without it, and nothing excuses that` };
+  return {
+    ...fate,
+    class: 'violation',
+    reason: `broker ${leader} was elected without a copy, and nothing excuses that`,
+  };
 }
 
 /** Without a trace a loss is a violation only where the configuration and the faults leave no excuse. */

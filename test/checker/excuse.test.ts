@@ -146,7 +146,7 @@ describe('a truncation by a member of the ISR', () => {
     story.settle();
     const results = story.check();
     expect(losses(results)).toEqual(['violation']);
-    expect(results.anomalies[0]?.summary).toContain('broker 1 truncated it without need');
+    expect(results.anomalies[0]?.summary).toContain('broker 1 truncated its log without need');
   });
 });
 
