@@ -12,7 +12,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const twoTo32 = 0x1_0000_0000;
 
 /** Elements of all arrays of one message together. */
-export const maxElements = 200_000;
+const maxElements = 200_000;
 
 export class Reader {
   readonly bytes: Uint8Array;
