@@ -213,7 +213,7 @@ function checkTogether(flags: RunFlags, build: string): void {
   if (typeof builds === 'string') throw new UsageError(builds);
   if (flags.replicationFactor > flags.nodes) {
     throw new UsageError(
-      `--replication-factor ${flags.replicationFactor} needs as many brokers: raise --nodes (now ${flags.nodes})`,
+      `--replication-factor ${flags.replicationFactor} needs as many brokers: lower it, or raise --nodes (now ${flags.nodes})`,
     );
   }
   if (flags.minInsync > flags.replicationFactor) {
@@ -226,11 +226,21 @@ function checkTogether(flags: RunFlags, build: string): void {
       `--session-timeout ${flags.sessionTimeout}ms must be at least twice --heartbeat-interval ${flags.heartbeatInterval}ms`,
     );
   }
+  if (flags.settleTimeout < shortestSettling(flags)) {
+    throw new UsageError(
+      `--settle-timeout ${flags.settleTimeout}ms is less than a healthy cluster may need after a fault: give it ${shortestSettling(flags)}ms at least`,
+    );
+  }
   if (flags.replicaLagTime < 2 * flags.fetchWait) {
     throw new UsageError(
       `--replica-lag-time ${flags.replicaLagTime}ms must be at least twice --fetch-wait ${flags.fetchWait}ms, or healthy followers leave the ISR`,
     );
   }
+}
+
+/** What a healthy cluster may need after a fault, until followers are back in the ISR and everything rests. */
+function shortestSettling({ sessionTimeout, replicaLagTime, fetchWait }: RunFlags): number {
+  return sessionTimeout + replicaLagTime + 4 * fetchWait;
 }
 
 function concurrencyFrom(text: string, nodes: number): number {

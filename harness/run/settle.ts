@@ -5,13 +5,18 @@
  * has taken its role in the newest epoch, all logs end where the leader's ends, every high watermark is there too, and
  * nothing of this changed for longer than a follower's fetch can wait. Both have a bound, and both are measured.
  *
- * Invariant: nothing is concluded from silence; a cluster that does not settle is reported with its reasons.
+ * Invariant: nothing is concluded from silence; a cluster that does not settle is reported with its reasons. Nor is it
+ * blamed for the time in which this process stood still: after that it gets its whole time again.
  */
 import type { Cluster, LinkProbe } from '../../nemesis/ports.ts';
 import type { ClusterView, PartitionView } from '../../nemesis/view.ts';
+import { EnvironmentError } from '../errors.ts';
+import { watchForStalls } from './stalls.ts';
 import type { TraceLog } from './trace-log.ts';
 
 const PROBE_TIMEOUT_MS = 1_000;
+/** A process that stands still more often cannot tell whether a cluster settles. */
+const STALLS_MAX = 10;
 
 /** Probes every link until each answers, for at most `timeoutMs`. Returns the links that did not. */
 export async function proveHealed(
@@ -35,6 +40,30 @@ export async function settle(
   restMs: number,
   signal: AbortSignal,
 ): Promise<{ readonly settled: boolean; readonly residual: readonly string[] }> {
+  const stalls = watchForStalls();
+  try {
+    for (;;) {
+      const before = stalls.count();
+      if (await settlesWithin(trace, timeoutMs, restMs, signal)) return { settled: true, residual: [] };
+      if (signal.aborted || stalls.count() === before) break;
+      if (stalls.count() > STALLS_MAX)
+        throw new EnvironmentError(
+          'this machine stood still again and again while the cluster settled: leave it more of its processors',
+        );
+    }
+  } finally {
+    stalls.close();
+  }
+  const residual = unrest(trace.view);
+  return { settled: false, residual: residual.length > 0 ? residual : ['the replicas kept changing'] };
+}
+
+async function settlesWithin(
+  trace: TraceLog,
+  timeoutMs: number,
+  restMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline && !signal.aborted) {
     const left = deadline - performance.now();
@@ -43,10 +72,9 @@ export async function settle(
     const before = trace.changes;
     const rest = Math.max(1, restMs - trace.quietMs());
     const changed = await trace.until(() => trace.changes !== before, rest, signal);
-    if (!changed && !signal.aborted) return { settled: true, residual: [] };
+    if (!changed && !signal.aborted) return true;
   }
-  const residual = unrest(trace.view);
-  return { settled: false, residual: residual.length > 0 ? residual : ['the replicas kept changing'] };
+  return false;
 }
 
 /** Everything that keeps the cluster from being at rest. */

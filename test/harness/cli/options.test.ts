@@ -96,9 +96,13 @@ describe('flags', () => {
     [['--defect', 'laziness'], '--defect: there is no "laziness"; known are ack-at-leo'],
     [['--build', 'kip966'], `there is no build "kip966": the builds are ${buildNames.join(', ')}`],
     [['--build', '1=hw'], '"1=hw" gives node 2 no build'],
-    [['--nodes', '2'], '--replication-factor 3 needs as many brokers: raise --nodes (now 2)'],
+    [['--nodes', '2'], '--replication-factor 3 needs as many brokers: lower it, or raise --nodes (now 2)'],
     [['--min-insync', '4', '--nodes', '5'], '--min-insync 4 exceeds --replication-factor 3: no write could ever be'],
     [['--session-timeout', '500ms'], '--session-timeout 500ms must be at least twice --heartbeat-interval 300ms'],
+    [
+      ['--settle-timeout', '100ms'],
+      '--settle-timeout 100ms is less than a healthy cluster may need after a fault: give',
+    ],
     [['--fetch-wait', '3s'], '--replica-lag-time 2000ms must be at least twice --fetch-wait 3000ms'],
   ])('%j are refused, and the line says what would be right', (argv, line) => {
     expect(complaint(...argv).slice(0, line.length)).toBe(line);
@@ -162,6 +166,11 @@ const configurations: fc.Arbitrary<RunConfig> = fc
       highWatermarkCheckpointIntervalMs: ms(1),
       leaveRunning: fc.constant(false),
     });
+  })
+  .map((config) => {
+    const { settleTimeoutMs, brokerSessionTimeoutMs, replicaLagTimeMaxMs, fetchMaxWaitMs } = config;
+    const shortest = brokerSessionTimeoutMs + replicaLagTimeMaxMs + 4 * fetchMaxWaitMs;
+    return { ...config, settleTimeoutMs: shortest + settleTimeoutMs };
   });
 
 describe('the command that repeats a run', () => {

@@ -77,6 +77,17 @@ describe('settling', () => {
     expect(await settling).toEqual({ settled: true, residual: [] });
   });
 
+  it('gets its whole time again when this process stood still, and only then', async () => {
+    cluster.sayAtRest(5);
+    cluster.say(3, 'hw', { partition, from: 3, to: 4 });
+    const settling = settle(trace, 300, 10, forever);
+    // As a SIGSTOP does, or a machine that is starved.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    // What was read late is seen after the first deadline has passed.
+    setTimeout(() => cluster.say(3, 'hw', { partition, from: 4, to: 5 }), 50);
+    expect(await settling).toEqual({ settled: true, residual: [] });
+  });
+
   it('that does not come about within its bound says why', async () => {
     cluster.sayAtRest(5);
     cluster.say('controller', 'isr', { partition, leaderEpoch: 0, to: [1, 2] });
