@@ -390,7 +390,9 @@ function withFaults(evidence: Evidence, steps: readonly Step[]): Step[] {
   for (const { time, record } of evidence.history.faults) if (record.phase === 'end') ends.set(record.fault, time);
   for (const { time, kind, record } of evidence.history.faults) {
     if (record.phase !== 'start' || time > to || (ends.get(record.fault) ?? time) < from) continue;
-    const nodes = Object.entries(record.nodes ?? {}).map(([role, node]) => `${role} ${String(node)}`);
+    const nodes = Object.entries(record.nodes ?? {}).map(([role, node]) =>
+      role === node ? role : `${role} ${String(node)}`,
+    );
     const text = `Fault ${record.fault}: ${kind}${nodes.length === 0 ? '' : ` (${nodes.join('; ')})`}.`;
     const at = told.findIndex((step) => step.time !== undefined && step.time > time);
     told.splice(at === -1 ? told.length : at, 0, { epoch: 0, phase: 0, text, time, references: [] });

@@ -100,7 +100,7 @@ function exposureSection(exposures: readonly Exposure[] | null): string[] {
 function faultSection({ faults }: RunResults): string[] {
   if (faults.length === 0) return [];
   const lines = faults.map(({ fault, kind, nodes, effective }) => {
-    const where = Object.entries(nodes).map(([role, node]) => `${role} ${String(node)}`);
+    const where = Object.entries(nodes).map(([role, node]) => (role === node ? role : `${role} ${String(node)}`));
     return `  ${fault}: ${kind}${where.length === 0 ? '' : ` (${where.join('; ')})`}${effective ? '' : ', ineffective'}`;
   });
   return ['', `Faults: ${faults.length}`, ...lines];

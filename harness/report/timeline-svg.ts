@@ -154,7 +154,8 @@ function faultBar(timed: TimedFault, x: Scale): FaultBar {
 function hit(timed: TimedFault): string {
   const roles = Object.entries(timed.fault.nodes);
   if (roles.length === 0) return '';
-  return ` · ${roles.map(([role, node]) => (role === 'targets' ? short(node) : `${role} ${short(node)}`)).join(', ')}`;
+  const bare = (role: string, node: unknown): boolean => role === 'targets' || role === node;
+  return ` · ${roles.map(([role, node]) => (bare(role, node) ? short(node) : `${role} ${short(node)}`)).join(', ')}`;
 }
 
 function short(node: unknown): string {

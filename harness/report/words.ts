@@ -52,7 +52,7 @@ function nodesInWords(nodes: unknown): string {
 /** Whom a fault hit, role by role. */
 export function rolesInWords(nodes: Readonly<Record<string, unknown>>): string {
   return Object.entries(nodes)
-    .map(([role, hit]) => (role === 'targets' ? nodesInWords(hit) : `${role}: ${nodesInWords(hit)}`))
+    .map(([role, hit]) => (role === 'targets' || role === hit ? nodesInWords(hit) : `${role}: ${nodesInWords(hit)}`))
     .join('; ');
 }
 
