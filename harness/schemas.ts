@@ -226,6 +226,7 @@ const runFileSchema = z.looseObject({
   completed: z.boolean().nullish(),
   error: z.string().nullish(),
   recordedLines: z.object({ history: count, trace: count }).nullish(),
+  collectedBytes: count.nullish(),
 });
 
 /** What a configuration promises; where it does not say, the defaults. */

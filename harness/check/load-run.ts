@@ -16,6 +16,7 @@ import type { RunResults } from '../../checker/results.ts';
 import type { Decompressors } from '../../checker/segments.ts';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 import { parsePromises, parseRunFile } from '../schemas.ts';
+import { collectedBytes } from './collected-bytes.ts';
 import { readLines } from './read-lines.ts';
 
 /** What the command line says about the promises; it wins over `run.json`. */
@@ -74,9 +75,9 @@ function loadDirectory(directory: string, flags: PromiseFlags): CheckInput {
     throw new UsageError(`${directory} holds no history.jsonl; ${hint}`);
   }
   const notes: string[] = [];
-  const run = readRunDescription(directory, notes);
-  const trace = join(directory, 'trace.jsonl');
   const data = join(directory, 'data');
+  const run = readRunDescription(directory, data, notes);
+  const trace = join(directory, 'trace.jsonl');
   return {
     source: 'run',
     run,
@@ -135,7 +136,7 @@ const emptyRun: RunDescription = {
   recordedLines: null,
 };
 
-function readRunDescription(directory: string, notes: string[]): RunDescription {
+function readRunDescription(directory: string, data: string, notes: string[]): RunDescription {
   const path = join(directory, 'run.json');
   if (!existsSync(path)) {
     notes.push('there is no run.json: the defaults are taken for what was promised');
@@ -163,11 +164,19 @@ function readRunDescription(directory: string, notes: string[]): RunDescription 
     residual: file.residual ?? [],
     finalLeaders: file.finalLeaders ?? {},
     finalReadComplete: file.finalReadComplete ?? null,
-    logsCollected: file.logsCollected ?? null,
+    logsCollected: isAsCollected(data, file.collectedBytes ?? null, notes) ? (file.logsCollected ?? null) : false,
     completed: file.completed ?? null,
     error: file.error ?? null,
     recordedLines: file.recordedLines ?? null,
   };
+}
+
+function isAsCollected(data: string, bytes: number | null, notes: string[]): boolean {
+  if (bytes === null || !existsSync(data)) return true;
+  const found = reading(data, collectedBytes);
+  if (found === bytes) return true;
+  notes.push(`the logs in ${data} hold ${found} bytes, and ${bytes} were collected: something has changed them since`);
+  return false;
 }
 
 function promisesOf(configuration: RunDescription['configuration'], flags: PromiseFlags, notes: string[]): Promises {

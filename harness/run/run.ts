@@ -15,6 +15,7 @@ import type { RunResults } from '../../checker/results.ts';
 import { generateSchedule } from '../../nemesis/plan.ts';
 import type { Cluster, LinkProbe, NodeId } from '../../nemesis/ports.ts';
 import { isFullySynced } from '../../nemesis/view.ts';
+import { collectedBytes } from '../check/collected-bytes.ts';
 import { keyOf } from '../client/operations.ts';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
@@ -69,6 +70,8 @@ export interface RunFile {
   finalReadComplete: boolean | null;
   /** Whether all data directories were copied, while no replica changed. */
   logsCollected: boolean;
+  /** Of the copied logs. */
+  collectedBytes: number | null;
   /** How many lines were written: who checks a copy of the run can tell that its end is missing. */
   recordedLines: { history: number; trace: number } | null;
   /** Wall time of each phase. */
@@ -100,6 +103,7 @@ export async function executeRun(request: RunRequest): Promise<RunReport> {
     finalLeaders: {},
     finalReadComplete: null,
     logsCollected: false,
+    collectedBytes: null,
     recordedLines: null,
     phases: {},
   };
@@ -344,6 +348,7 @@ class Run {
       const before = trace.changes;
       await cluster.collect();
       if (trace.changes !== before) continue;
+      this.#file.collectedBytes = collectedBytes(join(this.#request.directory, 'data'));
       this.#file.logsCollected = true;
       return;
     }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkPath, checkRunDirectory } from '../../../harness/check/load-run.ts';
+import { collectedBytes } from '../../../harness/check/collected-bytes.ts';
 import { readLines } from '../../../harness/check/read-lines.ts';
 import { EnvironmentError, UsageError } from '../../../harness/errors.ts';
 import { s11, s1aPrime } from '../../checker/schedules.ts';
@@ -117,6 +118,18 @@ describe('the folder of a run', () => {
       expect(results.valid).toBe('unknown');
       expect(results.anomalies.map(({ kind }) => kind)).toEqual(['malformed']);
     }
+  });
+
+  it('whose copied logs are not all there any more accuses nobody', () => {
+    const story = s1aPrime('epoch');
+    store(story);
+    const bytes = collectedBytes(join(directory, 'data'));
+    writeFileSync(join(directory, 'run.json'), JSON.stringify({ ...story.input().run, collectedBytes: bytes }));
+    expect(checkRunDirectory(directory).valid).toBe(true);
+    rmSync(join(directory, 'data', '3', 'tide-0'), { recursive: true });
+    const results = checkRunDirectory(directory);
+    expect([results.valid, ...results.anomalies]).toEqual(['unknown']);
+    expect(results.notes.join('\n')).toContain(`${bytes} were collected: something has changed them since`);
   });
 
   it('with something else where a file of a replica should be is told in one line that names it', () => {
