@@ -25,7 +25,7 @@ export function verdictText(results: RunResults): string {
 
 function headline({ valid, run, anomalies }: RunResults): string {
   const violations = anomalies.filter((anomaly) => anomaly.class === 'violation').length;
-  const subject = run.build === 'unknown' ? run.name : `${run.name} (build ${run.build})`;
+  const subject = run.build === 'unknown' ? `the log behind ${run.name}` : `${run.name} (build ${run.build})`;
   const expected = anomalies.filter((anomaly) => anomaly.class === 'expected').length;
   const besides = expected === 0 ? '' : ` What it lost, the configuration allows (${expected} listed).`;
   if (valid === true) return `Valid: ${subject} kept every promise that was checked.${besides}`;
