@@ -26,7 +26,8 @@ export function findTool(name: string, searchPath: string = process.env['PATH'] 
 
 /** The absolute paths of the shared libraries that a binary loads, its loader among them. */
 export async function sharedLibraries(binary: string): Promise<string[]> {
-  const { stdout } = await execa('ldd', [binary]);
+  const { stdout, failed } = await execa('ldd', [binary], { reject: false });
+  if (failed) throw new Error(`${binary} is no program that ldd understands: put another one before it in PATH`);
   const missing = /^\s*(\S+) => not found/m.exec(stdout);
   if (missing) throw new Error(`${binary} needs ${missing[1]}, which this machine does not have`);
   return [...stdout.matchAll(/(?:=> |^\s*)(\/\S+)/gm)].map((match) => match[1]!);

@@ -6,8 +6,8 @@ export const limits = {
   connections: 1024,
   /** Frames of one connection that wait for their turn; then its socket is not read. */
   queuedFrames: 32,
-  /** Bytes of all connections together that have arrived and wait; beyond it the one that holds most is closed. */
-  heldBytes: 256 * 1024 * 1024,
+  /** Bytes of all connections together that have arrived and wait; beyond it the one that holds most is closed. A pod has 512 MB. */
+  heldBytes: 64 * 1024 * 1024,
   /** Bytes to one peer, or one requester, that its socket has not taken yet. */
   unsentBytes: 64 * 1024 * 1024,
   /**
