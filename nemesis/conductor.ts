@@ -16,7 +16,7 @@ import * as hand from './hands.ts';
 import type { Act, Credit, Hands } from './hands.ts';
 import type { Action, Cut, Evidence, NodeId, NodeName, TraceLine } from './ports.ts';
 import type { FaultKind, Schedule } from './schedule.ts';
-import { createView, foldLine } from './view.ts';
+import { createView, foldLine, forgetRoles } from './view.ts';
 import type { ClusterView } from './view.ts';
 
 const NS_PER_MS = 1_000_000;
@@ -143,7 +143,12 @@ function moveOn(state: ConductorState, nowNs: number, effects: ConductorEffect[]
     const acts = hand.reconcile(state.hands, nowNs);
     moved ||= acts.length > 0;
     effects.push(...acts.map(actEffect));
+    for (const { action } of acts) if (isDeadly(action)) forgetRoles(state.view, action.node as NodeId);
   }
+}
+
+function isDeadly(action: Action): action is Action & { port: 'process' } {
+  return action.port === 'process' && action.verb === 'kill' && action.node !== 'controller';
 }
 
 function moveRun(

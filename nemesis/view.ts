@@ -139,7 +139,8 @@ function foldReplicaLine(partition: PartitionView, node: NodeId, line: TraceLine
   }
 }
 
-function forgetRoles(view: ClusterView, node: NodeId): void {
+/** A process that was killed has no role, whatever was last heard of it, until it has started and taken one. */
+export function forgetRoles(view: ClusterView, node: NodeId): void {
   for (const partition of view.partitions.values()) replicaOf(partition, node).role = undefined;
 }
 

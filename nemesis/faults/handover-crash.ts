@@ -49,7 +49,8 @@ export function drawHandoverCrash(
   random: Draws,
 ): Pick<HandoverCrashFault, 'kind' | 'partition' | 'roles' | 'steps' | 'until' | 'exclusive'> {
   const partition = random.pick(context.partitions);
-  const first = random.pick(['pause', 'kill', 'move'] as const);
+  // A planned move is the rarest: it hands over one partition, where the end of a broker hands over all that it leads.
+  const first = random.pick(['pause', 'kill', 'pause', 'kill', 'move'] as const);
   const second = random.pick(['pause', 'kill'] as const);
   const electionMs = context.sessionTimeoutMs + 1_000;
   const links = random.chance(0.5) ? bothWays('next-leader', 'follower') : [{ from: 'next-leader', to: 'follower' }];

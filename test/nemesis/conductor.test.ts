@@ -160,6 +160,18 @@ describe('the conductor', () => {
     expect(silent.log).toContain('1500 pause 1');
   });
 
+  it('does not take a cluster for whole while a restarted broker has taken no role yet', () => {
+    const full = { seen: 'full-isr' } as const;
+    const late: Fault = { ...pause('f2', 3, 0, 500), at: { await: full, fromMs: 1_000, deadlineMs: 3_000 } };
+    const stage = createStage(scheduleOf(10_000, crash('f1', 2, 500, 600), late));
+    stage.give({ type: 'start' });
+    healthy(stage);
+    stage.pass(1_500);
+    expect(stage.log).toEqual(['500 start f1', '500 kill 2', '1100 start 2', '1100 end f1']);
+    healthy(stage);
+    expect(stage.log).toContain('1500 pause 3');
+  });
+
   it('ends a fault when what its end awaits is seen', () => {
     const until = { await: { seen: 'isr-size', partition: 'tide-0', atMost: 2 }, deadlineMs: 4_000 } as const;
     const stage = createStage(scheduleOf(10_000, { ...pause('f1', 3, 1_000, 0), until }));
