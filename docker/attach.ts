@@ -8,6 +8,7 @@
  * Invariant: every byte comes out once, in order; a line is decoded as a whole, so that no character is torn.
  */
 
+import type { TraceLine } from '../nemesis/ports.ts';
 import type { Duplex, Readable } from 'node:stream';
 import type { Container } from 'dockerode';
 
@@ -43,6 +44,16 @@ export function hear(stream: Readable, onBytes: (output: Output, bytes: Buffer) 
       stream.destroy(error as Error);
     }
   });
+}
+
+/** Null for a line that was torn by a kill, or that is none of ours. */
+export function parseTraceLine(line: string): TraceLine | null {
+  try {
+    const value = JSON.parse(line) as Partial<TraceLine> | null;
+    return typeof value?.event === 'string' && typeof value.seq === 'number' ? (value as TraceLine) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Takes the engine's frames apart. */

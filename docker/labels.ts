@@ -90,6 +90,12 @@ function firstLine(path: string): string | null {
 
 /** Null when there is no such process; one that has ended and waits to be collected by its parent counts as gone. */
 function startTicksOf(pid: number): string | null {
+  const stat = processStat(pid);
+  return stat === null || stat.state === 'Z' || stat.state === 'X' ? null : stat.startTicks;
+}
+
+/** What the system says of a process now; null when there is none of that pid. */
+export function processStat(pid: number): { readonly state: string; readonly startTicks: string } | null {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -98,7 +104,6 @@ function startTicksOf(pid: number): string | null {
   }
   // The second field is the command in brackets and may hold anything, so count from behind its last bracket.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const state = fields[0];
-  if (state === 'Z' || state === 'X') return null;
-  return fields[19] ?? null;
+  const startTicks = fields[19];
+  return startTicks === undefined ? null : { state: fields[0] ?? '?', startTicks };
 }

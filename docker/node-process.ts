@@ -12,7 +12,7 @@ import type { Container, ContainerInspectInfo } from 'dockerode';
 import { ENVIRONMENT_EXIT_CODE } from '../nemesis/ports.ts';
 import type { Evidence, NodeName, TraceLine } from '../nemesis/ports.ts';
 import { archiveOf } from './archive.ts';
-import { attach, hear, LineSplitter } from './attach.ts';
+import { attach, hear, LineSplitter, parseTraceLine } from './attach.ts';
 import { isStatus, reason } from './client.ts';
 import { brokerUser, inside } from './images.ts';
 
@@ -213,14 +213,4 @@ function evidence(effective: boolean, state: State, refusal?: string): Evidence 
       ...(refusal === undefined ? {} : { refusal }),
     },
   };
-}
-
-/** Null for a line that was torn by a kill, or that is none of ours. */
-function parseTraceLine(line: string): TraceLine | null {
-  try {
-    const value = JSON.parse(line) as Partial<TraceLine> | null;
-    return typeof value?.event === 'string' && typeof value.seq === 'number' ? (value as TraceLine) : null;
-  } catch {
-    return null;
-  }
 }

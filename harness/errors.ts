@@ -4,6 +4,7 @@
  * A verdict is never an error: anomalies, unknowns and silent controls are results. An error is one clear line that
  * says what, where and the remedy; a stack trace is for programmer errors only, which are not caught here.
  */
+import type { Verdict } from '../checker/results.ts';
 
 export const exitCodes = {
   valid: 0,
@@ -15,6 +16,11 @@ export const exitCodes = {
   badArguments: 254,
   environment: 255,
 } as const;
+
+/** The exit code of a verdict on one run. */
+export function exitCodeOfVerdict(valid: Verdict): number {
+  return valid === true ? exitCodes.valid : valid === false ? exitCodes.anomaly : exitCodes.unknown;
+}
 
 /** What the user asked for cannot be done as asked: exit code 254. */
 export class UsageError extends Error {

@@ -3,6 +3,7 @@
  *
  * Pure: the same results give the same text, so that golden files can hold it.
  */
+import { referenceInWords } from '../report/words.ts';
 import type { Anomaly, Exposure, Guarantee, GuaranteeVerdict, Reference, RunResults } from '../../checker/results.ts';
 
 const maxAnomalies = 20;
@@ -69,19 +70,7 @@ function anomalyLines(anomaly: Anomaly): string[] {
 }
 
 function referencesText(references: readonly Reference[]): string {
-  return references.length === 0 ? '' : ` {${references.map(referenceText).join(', ')}}`;
-}
-
-/** `history 12`, `trace 2.1:40` (node, boot, seq), `log 2@7` (node, offset). */
-function referenceText(reference: Reference): string {
-  switch (reference.source) {
-    case 'history':
-      return `history ${reference.index}`;
-    case 'trace':
-      return `trace ${reference.node}.${reference.boot}:${reference.seq}`;
-    case 'log':
-      return `log ${reference.node}@${reference.offset}`;
-  }
+  return references.length === 0 ? '' : ` {${references.map(referenceInWords).join(', ')}}`;
 }
 
 function exposureSection(exposures: readonly Exposure[] | null): string[] {

@@ -5,7 +5,7 @@
  * without it.
  */
 import { Option, type Command } from 'commander';
-import { UsageError, exitCodes } from '../errors.ts';
+import { UsageError, exitCodeOfVerdict } from '../errors.ts';
 
 interface CheckFlags {
   readonly json: boolean;
@@ -40,7 +40,7 @@ export function registerCheck(program: Command): void {
         process.stdout.write(verdictText(results));
       }
       const { valid } = results;
-      process.exitCode = valid === true ? exitCodes.valid : valid === false ? exitCodes.anomaly : exitCodes.unknown;
+      process.exitCode = exitCodeOfVerdict(valid);
     });
 }
 

@@ -8,7 +8,7 @@ import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import type { ComparisonResults } from '../../checker/results.ts';
 import { controlShowed } from '../compare/verdict.ts';
-import { exitCodes } from '../errors.ts';
+import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { createProgress, paint } from '../progress.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
@@ -98,7 +98,6 @@ function say(line: (text: string) => void, results: ComparisonResults): void {
 }
 
 function exitCodeOf(results: ComparisonResults): number {
-  if (results.valid === false) return exitCodes.anomaly;
-  if (results.valid === 'unknown') return exitCodes.unknown;
-  return controlShowed(results) ? exitCodes.valid : exitCodes.controlSilent;
+  if (results.valid === true && !controlShowed(results)) return exitCodes.controlSilent;
+  return exitCodeOfVerdict(results.valid);
 }

@@ -17,3 +17,11 @@ export function onInterrupt(progress: Progress): AbortSignal {
   }
   return controller.signal;
 }
+
+/** Resolves when the signal is, or already was, aborted. */
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  if (signal.aborted) resolve();
+  await promise;
+}

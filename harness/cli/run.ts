@@ -5,12 +5,13 @@ import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import type { RunResults } from '../../checker/results.ts';
 import type { Cluster } from '../../nemesis/ports.ts';
-import { exitCodes } from '../errors.ts';
+import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { createProgress, paint, type Progress } from '../progress.ts';
 import { counted } from '../report/words.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
 import { commandOfRun } from './compare.ts';
-import { onInterrupt } from './interrupt.ts';
+import { onInterrupt, untilAborted } from './interrupt.ts';
+import { bootstrapOf } from '../run/node-command.ts';
 import { addRunOptions, drawSeed, runConfigFrom, type RunFlags } from './options.ts';
 
 interface SingleRunFlags extends RunFlags {
@@ -61,16 +62,13 @@ async function run(flags: SingleRunFlags): Promise<number> {
   }
   progress.line(`seed ${seed}`);
   if (error !== null) throw error;
-  return exitCodeOf(results);
+  return results === null ? exitCodes.environment : exitCodeOfVerdict(results.valid);
 }
 
 /** `--leave-db-running`: the cluster stays for a look, and goes with Ctrl-C, so that it can never be forgotten. */
 async function keepUntilInterrupted(cluster: Cluster, progress: Progress, signal: AbortSignal): Promise<void> {
-  const bootstrap = [...cluster.addresses.values()].map(({ host, port }) => `${host}:${port}`).join(',');
-  progress.line(`the cluster stays up at ${bootstrap}; Ctrl-C removes it, and then the run is checked`);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => resolve(), { once: true });
-  await promise;
+  progress.line(`the cluster stays up at ${bootstrapOf(cluster)}; Ctrl-C removes it, and then the run is checked`);
+  await untilAborted(signal);
 }
 
 /** The anomalies and the verdict of one run, for a terminal. */
@@ -86,10 +84,4 @@ function sayResults(results: RunResults, line: (text: string) => void): void {
   if (results.valid === true) line(paint('good', `valid: no promise was broken (${exposures})`));
   else if (results.valid === false) line(paint('bad', `not valid: ${counted(violations, 'violation')} (${exposures})`));
   else line(paint('unsure', `unknown: the evidence does not suffice for a verdict (${exposures})`));
-}
-
-function exitCodeOf(results: RunResults | null): number {
-  if (results === null) return exitCodes.environment;
-  if (results.valid === false) return exitCodes.anomaly;
-  return results.valid === true ? exitCodes.valid : exitCodes.unknown;
 }

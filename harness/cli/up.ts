@@ -11,7 +11,7 @@ import type { Cluster } from '../../nemesis/ports.ts';
 import { EnvironmentError, InterruptedError, UsageError, environmentErrorFrom } from '../errors.ts';
 import { createProgress } from '../progress.ts';
 import { createStoreDirectory } from '../store.ts';
-import { onInterrupt } from './interrupt.ts';
+import { onInterrupt, untilAborted } from './interrupt.ts';
 import { addClusterOptions, runConfigFrom, type RunFlags } from './options.ts';
 import { defaultRunConfig } from '../plan/config.ts';
 
@@ -52,7 +52,7 @@ async function up(flags: UpFlags): Promise<void> {
   const runtime = await chooseRuntime(flags.runtime);
   progress.line(runtime.reason);
   const directory = createStoreDirectory(flags.store, 'up', new Date());
-  const { lastWords, nodeCommand } = await import('../run/node-command.ts');
+  const { bootstrapOf, lastWords, nodeCommand } = await import('../run/node-command.ts');
   const { createAdmin } = await import('../run/admin.ts');
 
   let cluster: Cluster | undefined;
@@ -88,17 +88,14 @@ async function up(flags: UpFlags): Promise<void> {
       timeoutMs: 30_000,
       signal,
     });
-    const bootstrap = [...cluster.addresses.values()].map(({ host, port }) => `${host}:${port}`).join(',');
+    const bootstrap = bootstrapOf(cluster);
     progress.line(`bootstrap ${bootstrap}`);
     progress.line(
       `topic ${flags.topic}, ${partitions} partitions, build ${flags.build}; logs and trace in ${relative('.', directory)}`,
     );
     progress.line(`try: kcat -b ${bootstrap} -L`);
     progress.line('Ctrl-C removes the cluster');
-    const { promise, resolve } = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    if (signal.aborted) resolve();
-    await promise;
+    await untilAborted(signal);
   } catch (error) {
     if (!signal.aborted) failure = environmentErrorFrom(error, 'cannot start the cluster');
   }

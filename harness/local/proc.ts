@@ -6,6 +6,7 @@
  * harness died between starting one and writing it down. Without root only the own processes can be read, which are
  * also the only ones that may be killed.
  */
+import { processStat } from '../../docker/labels.ts';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 
 /** Set in the environment of every node's process, to the run's id. */
@@ -20,11 +21,8 @@ export interface ProcessStatus {
 
 /** Null when there is no such process. */
 export function statusOf(pid: number): ProcessStatus | null {
-  const stat = readOrNull(`/proc/${pid}/stat`);
-  if (stat === null) return null;
-  /* The name in parentheses may hold anything; what follows its last parenthesis is well-formed. */
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0] ?? '?', startTime: Number(fields[19]) };
+  const stat = processStat(pid);
+  return stat && { state: stat.state, startTime: Number(stat.startTicks) };
 }
 
 /** The living processes of a run, by the mark in their environment. */

@@ -11,6 +11,7 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeName } from '../../checker/parse-trace.ts';
 import { probe } from '../../docker/agent/probe.ts';
 import type {
   Action,
@@ -103,7 +104,7 @@ class LocalCluster implements Cluster {
     const started = await Promise.all([...this.#nodes.values()].map(({ process }) => process.start()));
     const silent = [...this.#nodes.values()].find((_, index) => started[index]?.effective !== true);
     if (silent !== undefined) {
-      throw new EnvironmentError(`${nameOf(silent.name)} did not start: ${silent.process.lastWords()}`);
+      throw new EnvironmentError(`${nodeName(silent.name)} did not start: ${silent.process.lastWords()}`);
     }
   }
 
@@ -259,8 +260,4 @@ async function copyLive(from: string, to: string): Promise<void> {
       if (errorCode(error) !== 'ENOENT' || attempt === COPY_ATTEMPTS) throw error;
     }
   }
-}
-
-function nameOf(node: NodeName): string {
-  return node === 'controller' ? 'the controller' : `broker ${node}`;
 }

@@ -6,6 +6,7 @@
  *
  * Invariant: every complete line is handed on exactly once, in order.
  */
+import { parseTraceLine } from '../../docker/attach.ts';
 import type { TraceLine } from '../../nemesis/ports.ts';
 
 const NEWLINE = 0x0a;
@@ -40,17 +41,7 @@ export function traceLines(handlers: LineHandlers): (chunk: Uint8Array) => void 
 }
 
 function deliver(text: string, { line, other }: LineHandlers): void {
-  const parsed = parse(text);
+  const parsed = parseTraceLine(text);
   if (parsed === null) other(text);
   else line(parsed);
-}
-
-function parse(text: string): TraceLine | null {
-  if (!text.startsWith('{')) return null;
-  try {
-    const value = JSON.parse(text) as Partial<TraceLine>;
-    return typeof value.event === 'string' && typeof value.seq === 'number' ? (value as TraceLine) : null;
-  } catch {
-    return null;
-  }
 }

@@ -5,7 +5,7 @@
  */
 import { buildNames } from '../../broker/core/builds.ts';
 import type { ProcessConfig } from '../../broker/core/settings.ts';
-import type { ProcessPlace } from '../../nemesis/ports.ts';
+import type { Cluster, ProcessPlace } from '../../nemesis/ports.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import type { RunConfig } from '../plan/config.ts';
 
@@ -37,6 +37,11 @@ export function lastWords(detail: string): string {
   } catch {
     return detail;
   }
+}
+
+/** Where clients begin, as Kafka's tools take it: `host:port,host:port`. */
+export function bootstrapOf({ addresses }: Pick<Cluster, 'addresses'>): string {
+  return [...addresses.values()].map(({ host, port }) => `${host}:${port}`).join(',');
 }
 
 /** For a runtime: the command of each node. `clockOriginNs` is the origin of the trace's clock. */

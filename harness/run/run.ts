@@ -11,6 +11,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { nodeName } from '../../checker/parse-trace.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { generateSchedule } from '../../nemesis/plan.ts';
 import type { Cluster, LinkProbe, NodeId } from '../../nemesis/ports.ts';
@@ -215,7 +216,7 @@ class Run {
     try {
       cluster.onUnexpectedExit((node, detail, blame) => {
         if (tested) return;
-        const ended = `${nameOf(node)} ended by itself: ${lastWords(detail)}`;
+        const ended = `${nodeName(node)} ended by itself: ${lastWords(detail)}`;
         // A node that lost its disk says nothing about what it promises; one that broke a rule of its own does.
         if (blame === 'environment') this.#fail(new EnvironmentError(ended));
         else {
@@ -406,8 +407,4 @@ function leadersOf(trace: TraceLog): Record<string, NodeId> {
   const leaders: Record<string, NodeId> = {};
   for (const [key, { leader }] of trace.view.partitions) if (leader !== null) leaders[key] = leader;
   return leaders;
-}
-
-function nameOf(node: NodeId | 'controller'): string {
-  return node === 'controller' ? 'the controller' : `broker ${node}`;
 }
