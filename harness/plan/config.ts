@@ -11,7 +11,7 @@ export interface RunConfig {
   /** A build for all brokers (`hw`), or one for each (`1=hw,2-3=epoch`). */
   readonly build: string;
   readonly defects: readonly string[];
-  readonly runtime: 'local' | 'docker';
+  readonly runtime: 'sim' | 'local' | 'docker';
   readonly seed: number;
   readonly brokers: number;
   readonly replicationFactor: number;
