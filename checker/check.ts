@@ -17,7 +17,7 @@ import { findExposures } from './exposures.ts';
 import { summarizeFaults } from './faults.ts';
 import { readFinalLogs, readLeaderValues, type FinalLog, type FinalLogs, type ReplicaFiles } from './final-logs.ts';
 import { groupFindings } from './group.ts';
-import type { Key } from './history.ts';
+import type { Key, Operation } from './history.ts';
 import { HistoryIndex } from './index-history.ts';
 import { measure } from './measures.ts';
 import { Malformations, readHistory } from './parse-history.ts';
@@ -33,9 +33,10 @@ export interface CheckInput {
   readonly source: 'run' | 'history';
   readonly run: RunDescription;
   readonly promises: Promises;
-  readonly history: Iterable<string>;
-  /** Lines of `trace.jsonl`, or null. */
-  readonly trace: Iterable<string> | null;
+  /** Lines of `history.jsonl`, or the operations themselves. */
+  readonly history: Iterable<string | Operation>;
+  /** Lines of `trace.jsonl`, or the objects that they say, or null. */
+  readonly trace: Iterable<string | object> | null;
   /** The replicas' files as copied after settling, or null; `nodes` are those whose data directory was copied. */
   readonly logs: { readonly nodes: readonly number[]; readonly files: Iterable<ReplicaFiles> } | null;
   readonly decompressors: Decompressors;
@@ -88,7 +89,7 @@ export function checkRun(input: CheckInput): RunResults {
 }
 
 /** The trace, with what the other files of the run tell of what is missing from it. */
-function clusterTrace({ source, run, logs }: CheckInput, lines: Iterable<string>): ClusterTrace {
+function clusterTrace({ source, run, logs }: CheckInput, lines: Iterable<string | object>): ClusterTrace {
   const store = readTrace(lines);
   const cluster = rebuildReplicas(store);
   if (source === 'history') return cluster;

@@ -1,5 +1,5 @@
 /**
- * Lines of a history to operations.
+ * Lines of a history to operations; a history that never was text is taken as the operations that it is made of.
  *
  * The recorder writes as it goes, so a harness that was killed leaves a last line without its end: that one is dropped
  * and told. A line that cannot be read anywhere else is *malformed*: it is named by its number, and the verdict cannot
@@ -38,7 +38,7 @@ export class Malformations {
 
 /** Hands every sound operation to `visit`, in order; `visit` answers with what is wrong inside of it, or null. */
 export function readHistory(
-  lines: Iterable<string>,
+  lines: Iterable<string | Operation>,
   malformed: Malformations,
   visit: (operation: Operation, line: number) => string | null,
 ): HistoryReading {
@@ -58,7 +58,7 @@ export function readHistory(
     nextIndex += 1;
     let parsed: unknown;
     try {
-      parsed = JSON.parse(text);
+      parsed = typeof text === 'string' ? JSON.parse(text) : text;
     } catch {
       held = { line, detail: 'not JSON' };
       continue;

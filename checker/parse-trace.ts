@@ -92,8 +92,8 @@ export interface BatchColumns {
   readonly hash: Ints;
 }
 
-/** Reads a whole trace. */
-export function readTrace(lines: Iterable<string>): TraceStore {
+/** Reads a whole trace: its lines, or the objects that they would say. */
+export function readTrace(lines: Iterable<string | object>): TraceStore {
   const builder = new TraceBuilder();
   const malformed = new Malformations();
   let line = 0;
@@ -105,7 +105,7 @@ export function readTrace(lines: Iterable<string>): TraceStore {
     if (text === '' || text === '\r') continue;
     let parsed: unknown;
     try {
-      parsed = JSON.parse(text);
+      parsed = typeof text === 'string' ? JSON.parse(text) : text;
     } catch {
       held = 'not JSON';
       continue;
