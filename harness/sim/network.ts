@@ -12,6 +12,7 @@
  */
 import type { ApiName } from '../../broker/protocol/index.ts';
 import type { EventQueue, Schedulable } from './event-queue.ts';
+import type { Journal } from './journal.ts';
 
 /** One end of connections: a node or a client. */
 export interface Endpoint {
@@ -113,25 +114,30 @@ export class Lane implements Schedulable {
     if (message === undefined || this.#network.stops(this, message)) return;
     this.#messages.shift();
     this.schedule();
+    this.#network.journal.delivered(this, message);
     this.to.arrive(this, message);
   }
 }
 
 export class Network {
   readonly queue: EventQueue;
+  readonly journal: Journal;
   /** The kernel's clock. */
   nowNs = 0;
   /** Time that a message takes from one place to another. */
   readonly delayNs: (from: number, to: number) => number;
   /** Since when the link from one place to another is cut, by `from · width + to`. */
   readonly #cutSinceNs = new Map<number, number>();
+  /** How often a cut has kept a message from arriving, by the same key: what proves that it took effect. */
+  readonly #swallowed = new Map<number, number>();
   readonly #holds: Hold[] = [];
   /** Lanes whose first message was stopped by a cut or a hold. */
   #stopped: Lane[] = [];
   #nextConnection = 1;
 
-  constructor(queue: EventQueue, delayNs: (from: number, to: number) => number) {
+  constructor(queue: EventQueue, journal: Journal, delayNs: (from: number, to: number) => number) {
     this.queue = queue;
+    this.journal = journal;
     this.delayNs = delayNs;
   }
 
@@ -172,6 +178,24 @@ export class Network {
   heal(from: number, to: number): void {
     this.#cutSinceNs.delete(linkOf(from, to));
     this.#resume();
+  }
+
+  isCut(from: number, to: number): boolean {
+    return this.#cutSinceNs.has(linkOf(from, to));
+  }
+
+  /** A packet from one place to another is lost to a cut. */
+  swallow(from: number, to: number): void {
+    const link = linkOf(from, to);
+    this.#swallowed.set(link, (this.#swallowed.get(link) ?? 0) + 1);
+  }
+
+  /** What the cut of that link has swallowed since it was asked last. */
+  takeSwallowed(from: number, to: number): number {
+    const link = linkOf(from, to);
+    const count = this.#swallowed.get(link) ?? 0;
+    this.#swallowed.delete(link);
+    return count;
   }
 
   hold(matches: Hold['matches']): Hold {
@@ -222,9 +246,17 @@ export class Network {
 
   #isStalled(lane: Lane, message: Message): boolean {
     if (this.#cutSinceNs.size === 0) return false;
-    if (this.#cutSinceNs.has(linkOf(lane.from.place, lane.to.place))) return true;
-    const backwards = this.#cutSinceNs.get(linkOf(lane.to.place, lane.from.place));
-    return backwards !== undefined && message.sentNs >= backwards;
+    const { place: from } = lane.from;
+    const { place: to } = lane.to;
+    if (this.#cutSinceNs.has(linkOf(from, to))) {
+      this.swallow(from, to);
+      return true;
+    }
+    const backwards = this.#cutSinceNs.get(linkOf(to, from));
+    if (backwards === undefined || message.sentNs < backwards) return false;
+    // What the cut swallows here is the acknowledgement.
+    this.swallow(to, from);
+    return true;
   }
 
   #isHeld(lane: Lane, message: Message): boolean {
