@@ -16,6 +16,7 @@ export {
   isSpoken,
   unsupportedApiVersions,
 } from './messages.ts';
+export { carriedRequest, carriedResponse } from './carried.ts';
 export { frame, FrameSplitter, sizePrefix } from './frame.ts';
 export { ProtocolError } from './protocol-error.ts';
 export type { RequestHeader } from './protocol-error.ts';

@@ -6,17 +6,27 @@
  * of a driver stand at the head of `broker/core/step.ts`). Nothing takes time but messages, and nothing is random: the
  * same calls give the same trace, to the byte.
  *
- * Messages travel in Kafka's wire format, encoded and decoded, so that a field that a version does not have cannot be
- * smuggled from core to core.
+ * A message's body is handed over as an object, cut to what its version carries, so that a field that a version does not
+ * have cannot be smuggled from core to core. With the option `codec` it is encoded and decoded as on a real wire, which
+ * gives the same run, more slowly.
  *
  * Invariant: a node's core is stepped only while its process runs; what arrives while it is paused waits, in order.
  */
 import type { CoreEvent, Effect, Peer } from '../../broker/core/step.ts';
 import type { TraceLine } from '../../broker/core/trace.ts';
-import { decodeRequest, decodeResponse, encodeRequest, encodeResponse } from '../../broker/protocol/index.ts';
+import {
+  carriedRequest,
+  carriedResponse,
+  decodeRequest,
+  decodeResponse,
+  encodeRequest,
+  encodeResponse,
+} from '../../broker/protocol/index.ts';
 import type { ApiName, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Disk } from './disk.ts';
 import { EventQueue } from './event-queue.ts';
+import { Journal } from './journal.ts';
+import type { KernelEvent } from './journal.ts';
 import { Network } from './network.ts';
 import type { Lane, Message } from './network.ts';
 import { SimClient } from './sim-client.ts';
@@ -49,6 +59,10 @@ export interface KernelOptions {
   readonly onTrace?: (line: TraceLine) => void;
   /** Told every message that is taken in, just before. */
   readonly onMessage?: (lane: Lane, message: Message) => void;
+  /** Told every event after it has happened, with the hash over all events so far. */
+  readonly onEvent?: (event: KernelEvent) => void;
+  /** Every message is encoded and decoded. */
+  readonly codec?: boolean;
 }
 
 /** Place of all clients in the matrix of links; nodes have those after it. */
@@ -61,8 +75,7 @@ export class Kernel {
   readonly queue = new EventQueue();
   readonly network: Network;
   readonly options: KernelOptions;
-  /** Events taken so far. */
-  events = 0;
+  readonly journal: Journal;
   #eventsAtThisTime = 0;
   readonly #nodes = new Map<Peer, SimNode>();
   readonly #addresses = new Map<string, SimNode>();
@@ -70,11 +83,31 @@ export class Kernel {
 
   constructor(options: KernelOptions = {}) {
     this.options = options;
-    this.network = new Network(this.queue, options.delayNs ?? (() => DEFAULT_DELAY_NS));
+    this.journal = new Journal(options.onEvent);
+    this.network = new Network(this.queue, this.journal, options.delayNs ?? (() => DEFAULT_DELAY_NS));
   }
 
   get nowNs(): number {
     return this.network.nowNs;
+  }
+
+  /** Events taken so far. */
+  get events(): number {
+    return this.journal.sequence;
+  }
+
+  /** Rolling hash over all events so far, in hexadecimal; equal for equal runs. */
+  get hash(): string {
+    return this.journal.hash;
+  }
+
+  /** Lets `act` happen at a time, as an event of its own that is named `what`. */
+  at(timeNs: number, what: string, act: () => void): void {
+    const due = (): void => {
+      this.journal.timer(what);
+      act();
+    };
+    this.queue.push(Math.max(timeNs, this.nowNs), { due });
   }
 
   /** Adds a node; its process does not run before {@link SimNode.start}. */
@@ -128,10 +161,11 @@ export class Kernel {
       this.network.nowNs = timeNs;
       this.#eventsAtThisTime = 0;
     }
-    this.events += 1;
     this.#eventsAtThisTime += 1;
     if (this.#eventsAtThisTime > MOST_EVENTS_AT_ONE_TIME) throw new Error(`time stands still at ${timeNs} ns`);
+    this.journal.begin(timeNs);
     this.queue.pop()?.due();
+    this.journal.end(timeNs);
     return true;
   }
 
@@ -149,7 +183,7 @@ export class Kernel {
     return true;
   }
 
-  /** Sends a request over the wire format. */
+  /** Sends a request. */
   sendRequest<A extends ApiName>(
     lane: Lane,
     header: { readonly correlationId: number; readonly clientId: string },
@@ -157,11 +191,14 @@ export class Kernel {
     version: number,
     body: RequestBody<A>,
   ): void {
-    const decoded = decodeRequest(encodeRequest(api, version, header, body));
-    this.network.send(lane, { kind: 'request', ...header, api, version, body: decoded.body });
+    const arriving =
+      this.options.codec === true
+        ? decodeRequest(encodeRequest(api, version, header, body)).body
+        : carriedRequest(api, version, body);
+    this.network.send(lane, { kind: 'request', ...header, api, version, body: arriving });
   }
 
-  /** Sends a response over the wire format. */
+  /** Sends a response. */
   sendResponse<A extends ApiName>(
     lane: Lane,
     correlationId: number,
@@ -169,7 +206,10 @@ export class Kernel {
     version: number,
     body: ResponseBody<A>,
   ): void {
-    const decoded = decodeResponse(api, version, encodeResponse(api, version, correlationId, body));
-    this.network.send(lane, { kind: 'response', correlationId, clientId: '', api, version, body: decoded.body });
+    const arriving =
+      this.options.codec === true
+        ? decodeResponse(api, version, encodeResponse(api, version, correlationId, body)).body
+        : carriedResponse(api, version, body);
+    this.network.send(lane, { kind: 'response', correlationId, clientId: '', api, version, body: arriving });
   }
 }

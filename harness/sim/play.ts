@@ -16,10 +16,13 @@ import type { ApiName, RecordSet, RequestBody, ResponseBody } from '../../broker
 import { buildNames } from '../../broker/core/builds.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import { SimCluster } from './cluster.ts';
+import type { PlayEvidence } from './judgement.ts';
 import { narrateMessage, narrateTrace, nodeName } from './narrate.ts';
 import type { Hold, Lane, Message } from './network.ts';
+import { PlayHistory } from './play-history.ts';
 import type { ScenarioSettings } from './scenario-settings.ts';
 import type { Call } from './sim-client.ts';
+import type { SimulatedReplica } from './simulation.ts';
 
 /** A step that makes no sense as things stand. */
 export class PlayError extends Error {}
@@ -71,19 +74,28 @@ export class Play {
   readonly holds = new Map<string, Hold>();
   /** Followers whose single fetches are told. */
   readonly steppedFollowers = new Set<string>();
+  /** False: the cluster was given its time to settle, and did not. */
+  settledInTime = true;
+  readonly #settings: ScenarioSettings;
+  readonly #defects: readonly string[];
+  readonly #history = new PlayHistory();
   #partitions: PartitionName[] = [];
   readonly #valuesByChecksum = new Map<string, readonly string[]>();
   /** Names of messages that have been taken in by whom they were for. */
   readonly #arrived = new Set<Message>();
   readonly #answered = new Set<string>();
 
-  constructor(build: string, brokers: number, settings: ScenarioSettings) {
+  constructor(build: string, brokers: number, settings: ScenarioSettings, defects: readonly string[] = []) {
     const builds = buildsByNode(build, brokers, buildNames);
     if (typeof builds === 'string') throw new Error(builds);
     this.build = build;
+    this.#settings = settings;
+    this.#defects = defects;
     this.cluster = new SimCluster({
       builds,
+      defects,
       settings,
+      codec: true,
       onTrace: (line) => this.#onTrace(line),
       onMessage: (lane, message) => this.#onMessage(lane, message),
     });
@@ -194,6 +206,11 @@ export class Play {
       topicData: [{ name: partition.topic, partitionData }],
     };
     const call = this.cluster.kernel.client(client).call(this.#brokerId(leader), 'Produce', PRODUCE_VERSION, body);
+    const level = acks === -1 ? 'all' : acks;
+    this.#history.sends(
+      { client, key: partition.key, values, acks: level, node: leader, msg: call.msg },
+      this.cluster.kernel.nowNs,
+    );
     for (const [index, value] of values.entries()) this.produced.set(value, { value, partition, acks, index, call });
     const asked = acks === -1 ? 'acks=all' : `acks=${acks}`;
     this.narrate(client, `sends ${this.namesOf(values)} to broker ${leader}, ${asked}`);
@@ -216,12 +233,17 @@ export class Play {
       forgottenTopicsData: [],
       rackId: '',
     };
-    const call = this.cluster.kernel.client(client).call(this.#brokerId(broker), 'Fetch', FETCH_VERSION, body);
+    const { kernel } = this.cluster;
+    const call = kernel.client(client).call(this.#brokerId(broker), 'Fetch', FETCH_VERSION, body);
+    const completed = this.#history.reads(client, partition.key, offset, kernel.nowNs);
     this.await(`broker ${broker} did not answer`, () => call.answer !== null || call.closed);
     const answer = call.answer?.responses[0]?.partitions[0];
     const errorCode = answer?.errorCode ?? -1;
     const error = answer === undefined ? 'disconnected' : errorCode === 0 ? null : errorName(errorCode);
     const records = this.#valuesIn(answer?.records ?? null).filter((record) => record.offset >= offset);
+    const polled = records.map((record) => [record.offset, record.value] as const);
+    const code = answer === undefined ? null : errorCode;
+    completed({ key: partition.key, node: broker, errorCode: code, records: polled }, kernel.nowNs);
     this.reads.push({ client, broker, offset, error, highWatermark: answer?.highWatermark ?? -1, records });
     const got =
       error ?? (records.length === 0 ? 'nothing' : records.map((r) => `${r.value} at ${r.offset}`).join(', '));
@@ -250,6 +272,44 @@ export class Play {
     return log === undefined ? [] : this.#valuesIn(parseRecordSet(disk.read(key, 0, log.sizeBytes)));
   }
 
+  /** Whether every replica of every partition is up, in the ISR, and holds and knows the same. */
+  isSettled(): boolean {
+    return this.#partitions.every((partition) => this.isPartitionSettled(partition));
+  }
+
+  isPartitionSettled(partition: PartitionName): boolean {
+    const { replicas, isr, leader } = this.state(partition);
+    if (leader < 0 || isr.length < replicas.length) return false;
+    const known = replicas.map((id) => this.replica(id, partition));
+    const [first] = known;
+    return known.every(
+      (replica) =>
+        replica !== null &&
+        replica.highWatermark === replica.log.endOffset &&
+        replica.log.endOffset === first?.log.endOffset &&
+        replica.leaderEpoch === first.leaderEpoch,
+    );
+  }
+
+  /** What the checker is to judge: everything that was seen up to now, and the logs as they stand. */
+  evidence(name: string): PlayEvidence {
+    const { nowNs } = this.cluster.kernel;
+    for (const { call } of this.produced.values()) if (call.closed) this.#history.isDisconnected(call.msg, nowNs);
+    const leaders = this.#partitions.map((partition) => [partition.key, this.state(partition).leader] as const);
+    return {
+      name,
+      build: this.build,
+      defects: this.#defects,
+      brokers: this.cluster.brokers.length,
+      settings: this.#settings,
+      history: this.#history.operations,
+      trace: this.trace.map((line) => this.#byProcess(line)),
+      replicas: this.cluster.brokers.flatMap((id) => this.#filesOf(id)),
+      settled: this.isSettled() ? true : this.settledInTime ? null : false,
+      finalLeaders: Object.fromEntries(leaders.filter(([, leader]) => leader >= 0)),
+    };
+  }
+
   /** Records by the checksum of their batch, as a trace line names it. */
   valuesByHash(hash: string): readonly string[] {
     return this.#valuesByChecksum.get(hash) ?? [];
@@ -259,6 +319,21 @@ export class Play {
   namesOf(values: readonly string[]): string {
     if (values.length <= 4) return values.join(', ');
     return `${values[0]} to ${values.at(-1)}`;
+  }
+
+  #byProcess(line: TraceLine): TraceLine {
+    return 'msg' in line && typeof line.msg === 'string' ? { ...line, msg: this.#history.byProcess(line.msg) } : line;
+  }
+
+  /** A broker's logs, each as one segment file. */
+  #filesOf(id: NodeId): SimulatedReplica[] {
+    const { disk } = this.node(id);
+    return disk.logs.map(({ name, baseOffset, sizeBytes }) => ({
+      node: id,
+      key: name,
+      segments: [{ baseOffset, bytes: disk.read(name, 0, sizeBytes) }],
+      logStart: disk.checkpointed('log-start-offset-checkpoint', name),
+    }));
   }
 
   #isLive(id: NodeId): boolean {
@@ -299,8 +374,18 @@ export class Play {
   #onMessage(lane: Lane, message: Message): void {
     if (message.kind === 'request') this.#arrived.add(message);
     else this.#answered.add(answerName(lane.to.name, message));
+    if (message.kind === 'response' && message.api === 'Produce') this.#isProduced(lane, message);
     const told = narrateMessage(lane, message, this);
     if (told !== null) this.narrate(nodeName(told.who), told.what);
+  }
+
+  /** A producer gets its answer. */
+  #isProduced(lane: Lane, { correlationId, body }: Message): void {
+    const answer = (body as ResponseBody<'Produce'>).responses[0]?.partitionResponses[0];
+    if (answer === undefined) return;
+    const { clientId } = this.cluster.kernel.client(lane.to.name);
+    const { errorCode, baseOffset } = answer;
+    this.#history.isAnswered(`${clientId}#${correlationId}`, errorCode, baseOffset, this.cluster.kernel.nowNs);
   }
 }
 

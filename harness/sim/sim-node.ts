@@ -126,8 +126,12 @@ export class SimNode implements Endpoint, Schedulable {
     if (this.#wakeNs > nowNs) return;
     this.#wakeNs = Infinity;
     if (this.#core === null || this.#paused) return;
-    if (this.#core.nextDeadlineNs() <= nowNs) this.#step({ type: 'deadline' });
-    else this.#scheduleWake();
+    if (this.#core.nextDeadlineNs() > nowNs) {
+      this.#scheduleWake();
+      return;
+    }
+    this.#kernel.journal.woken(this);
+    this.#step({ type: 'deadline' });
   }
 
   arrive(lane: Lane, message: Message): void {
@@ -166,7 +170,9 @@ export class SimNode implements Endpoint, Schedulable {
       due: () => {
         const next =
           this.#served.has(connection.id) && !served.busy && !this.#paused ? served.waiting.shift() : undefined;
-        if (next !== undefined) this.#takeRequest(served, next);
+        if (next === undefined) return;
+        this.#kernel.journal.taken(connection.requests, next);
+        this.#takeRequest(served, next);
       },
     };
     this.#served.set(connection.id, served);
@@ -292,7 +298,8 @@ export class SimNode implements Endpoint, Schedulable {
   }
 
   #trace(line: TraceEvent): void {
-    const { nowNs, options } = this.#kernel;
+    const { nowNs, options, journal } = this.#kernel;
+    journal.traced(this, line);
     options.onTrace?.({ seq: this.#traceSeq++, time: nowNs, node: this.id, boot: this.boot, ...line });
   }
 
