@@ -30,6 +30,7 @@ export function registerScenario(program: Command): void {
 
 async function play(file: string, flags: ScenarioFlags): Promise<number> {
   const { ScenarioError, parseScenario, playScenario } = await import('../sim/scenario.ts');
+  const { judgePlay } = await import('../check/judge.ts');
   let scenario: Scenario;
   try {
     scenario = parseScenario(file, read(file));
@@ -39,7 +40,7 @@ async function play(file: string, flags: ScenarioFlags): Promise<number> {
   }
   const performances: Performance[] = [];
   for (const build of buildsToPlay(scenario, flags.build)) {
-    const performance = playScenario(scenario, build);
+    const performance = playScenario(scenario, build, judgePlay);
     performances.push(performance);
     if (!flags.json) process.stdout.write(`${performance.lines.join('\n')}\n\n`);
     if (performance.failure !== null) console.error(`tidemark: ${performance.failure.message}`);

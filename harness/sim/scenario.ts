@@ -9,8 +9,10 @@
  * `scenario-conditions.ts`; here is only what a line is.
  */
 import { buildNames } from '../../broker/core/builds.ts';
+import { defects, isDefect } from '../../broker/core/defects.ts';
 import type { TraceLine } from '../../broker/core/trace.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
+import type { Judgement, PlayJudge } from './judgement.ts';
 import { Play, PlayError } from './play.ts';
 import { conditionUsages, parseCondition } from './scenario-conditions.ts';
 import type { Condition } from './scenario-conditions.ts';
@@ -18,6 +20,8 @@ import { parseSetting, scenarioDefaults, settingUsages } from './scenario-settin
 import type { ScenarioSettings } from './scenario-settings.ts';
 import { parseStep, stepUsages } from './scenario-steps.ts';
 import type { Step } from './scenario-steps.ts';
+import { parseVerdict, tellJudgement, verdictUsages } from './scenario-verdicts.ts';
+import type { VerdictExpectation } from './scenario-verdicts.ts';
 
 /** A line that cannot be read, or an expectation that did not hold; the message begins with file and line. */
 export class ScenarioError extends Error {
@@ -37,6 +41,7 @@ export interface Scenario {
   /** What it is played on: names of builds, or specifications such as `1=hw,2-3=epoch`. */
   readonly builds: readonly string[];
   readonly brokers: number;
+  readonly defects: readonly string[];
   readonly settings: ScenarioSettings;
   readonly statements: readonly Statement[];
 }
@@ -51,6 +56,7 @@ interface Statement {
   readonly action:
     | { readonly kind: 'step'; readonly step: Step }
     | { readonly kind: 'expect'; readonly condition: Condition }
+    | { readonly kind: 'verdict'; readonly expectation: VerdictExpectation }
     | { readonly kind: 'run-until'; readonly condition: Condition; readonly withinMs: number };
 }
 
@@ -60,6 +66,8 @@ export interface Performance {
   /** The story as it was told, line by line. */
   readonly lines: readonly string[];
   readonly trace: readonly TraceLine[];
+  /** What the checker says of it all; null when the play broke off. */
+  readonly judgement: Judgement | null;
   readonly failure: ScenarioError | null;
 }
 
@@ -73,46 +81,77 @@ export function parseScenario(file: string, text: string): Scenario {
 }
 
 /** Plays a scenario on one build from beginning to end, or to the first expectation that fails. */
-export function playScenario(scenario: Scenario, build: string): Performance {
-  const play = new Play(build, scenario.brokers, scenario.settings);
+export function playScenario(scenario: Scenario, build: string, judge: PlayJudge): Performance {
+  const play = new Play(build, scenario.brokers, scenario.settings, scenario.defects);
   const title = scenario.file.slice(scenario.file.lastIndexOf('/') + 1);
-  play.tell(`${title} on ${build}`);
+  const broken = scenario.defects.length === 0 ? '' : ` with ${scenario.defects.join(', ')}`;
+  play.tell(`${title} on ${build}${broken}`);
   play.tell('');
   for (const line of scenario.story) play.tell(line === '' ? '' : `  ${line}`);
   play.tell('');
   play.start();
-  let failure: ScenarioError | null = null;
+  const trial = new Trial(play, () => judge(play.evidence(scenario.file)));
   for (const statement of scenario.statements) {
     if (statement.on !== null && !statement.on.includes(build)) continue;
-    failure = perform(scenario.file, play, statement);
-    if (failure !== null) break;
+    const failure = perform(scenario.file, trial, statement);
+    if (failure !== null) return { build, lines: play.lines, trace: play.trace, judgement: null, failure };
   }
-  return { build, lines: play.lines, trace: play.trace, failure };
+  return { build, lines: play.lines, trace: play.trace, judgement: trial.judgement, failure: null };
 }
 
-function perform(file: string, play: Play, { line, text, comment, action }: Statement): ScenarioError | null {
-  if (action.kind !== 'expect' || comment.length > 0) play.tell('');
+/** A play and the judgement over it, which is asked for once, when everything was played. */
+class Trial {
+  readonly play: Play;
+  /** Anomalies and consequences that expectations have named. */
+  readonly named = new Set<object>();
+  readonly #judge: () => Judgement;
+  #judgement: Judgement | null = null;
+
+  constructor(play: Play, judge: () => Judgement) {
+    this.play = play;
+    this.#judge = judge;
+  }
+
+  get judgement(): Judgement {
+    if (this.#judgement === null) {
+      this.#judgement = this.#judge();
+      this.play.tell('');
+      for (const line of tellJudgement(this.#judgement)) this.play.tell(line);
+    }
+    return this.#judgement;
+  }
+}
+
+function perform(file: string, trial: Trial, statement: Statement): ScenarioError | null {
+  const { play } = trial;
+  const { line, text, comment, action } = statement;
+  /* The judgement is told before what is expected of it. */
+  const judgement = action.kind === 'verdict' ? trial.judgement : null;
+  if (action.kind === 'step' || action.kind === 'run-until' || comment.length > 0) play.tell('');
   for (const each of comment) play.tell(`# ${each}`);
   const fail = (message: string) => new ScenarioError('failed', file, line, message);
+  const expected = ({ holds, actual }: { readonly holds: boolean; readonly actual: string }) => {
+    play.tell(`${holds ? '=' : '!'} ${text}`);
+    return holds ? null : fail(`"${text}" does not hold on ${play.build}: ${actual}`);
+  };
   try {
-    if (action.kind === 'step') {
-      play.tell(`> ${text}`);
-      action.step(play);
-    } else if (action.kind === 'run-until') {
-      play.tell(`> ${text}`);
-      const reached = play.runUntil(() => action.condition(play).holds, action.withinMs);
-      if (!reached)
-        return fail(`"${text}" did not come within ${action.withinMs} ms: ${action.condition(play).actual}`);
-    } else {
-      const { holds, actual } = action.condition(play);
-      play.tell(`${holds ? '=' : '!'} ${text}`);
-      if (!holds) return fail(`"${text}" does not hold on ${play.build}: ${actual}`);
+    if (action.kind === 'verdict') {
+      return judgement === null ? null : expected(action.expectation(judgement, trial.named));
     }
+    if (action.kind === 'expect') return expected(action.condition(play));
+    play.tell(`> ${text}`);
+    if (action.kind === 'step') {
+      action.step(play);
+      return null;
+    }
+    const reached = play.runUntil(() => action.condition(play).holds, action.withinMs);
+    return reached
+      ? null
+      : fail(`"${text}" did not come within ${action.withinMs} ms: ${action.condition(play).actual}`);
   } catch (error) {
     if (error instanceof PlayError) return fail(`"${text}" cannot be done: ${error.message}`);
     throw error;
   }
-  return null;
 }
 
 /** Takes the lines of a file one by one. */
@@ -121,6 +160,7 @@ class ScenarioReader {
   readonly #story: string[] = [];
   #builds: readonly string[] = [];
   #brokers = 0;
+  #defects: readonly string[] = [];
   #settings = scenarioDefaults;
   readonly #statements: Statement[] = [];
   #comment: string[] = [];
@@ -161,6 +201,7 @@ class ScenarioReader {
       story: this.#story,
       builds: this.#builds,
       brokers: this.#brokers,
+      defects: this.#defects,
       settings: this.#settings,
       statements: this.#statements,
     };
@@ -170,14 +211,24 @@ class ScenarioReader {
   #readHead(text: string): boolean {
     const builds = /^play on (.+)$/.exec(text)?.[1];
     const brokers = /^cluster of (\d+) brokers?$/.exec(text)?.[1];
+    const defects = /^with defects? (.+)$/.exec(text)?.[1];
     const setting = /^set (\S+) to (\S+)$/.exec(text);
-    if (builds === undefined && brokers === undefined && setting === null) return false;
+    if (builds === undefined && brokers === undefined && defects === undefined && setting === null) return false;
     if (this.#statements.length > 0) this.#fail(`"${text}" has to stand before the first step`);
     if (builds !== undefined) this.#builds = namesOf(builds);
     if (brokers !== undefined) this.#brokers = Number(brokers);
     if (brokers !== undefined && (this.#brokers < 1 || this.#brokers > 9)) this.#fail('a cluster has 1 to 9 brokers');
+    if (defects !== undefined) this.#readDefects(namesOf(defects));
     if (setting !== null) this.#readSetting(setting[1] ?? '', setting[2] ?? '');
     return true;
+  }
+
+  #readDefects(names: readonly string[]): void {
+    const unknown = names.find((name) => !isDefect(name));
+    if (unknown !== undefined) {
+      this.#fail(`there is no defect "${unknown}"; there are ${Object.keys(defects).join(', ')}`);
+    }
+    this.#defects = names;
   }
 
   #readSetting(name: string, value: string): void {
@@ -194,9 +245,15 @@ class ScenarioReader {
       const on = expectation[1] === undefined ? null : namesOf(expectation[1]);
       const unknown = on?.find((build) => !this.#builds.includes(build));
       if (unknown !== undefined) this.#fail(`the scenario is not played on "${unknown}"`);
-      const condition = this.#condition(expectation[2] ?? '');
-      this.#statements.push({ ...common, on, action: { kind: 'expect', condition } });
+      const expected = parseVerdict(expectation[2] ?? '');
+      if (expected !== null) {
+        this.#statements.push({ ...common, on, action: { kind: 'verdict', expectation: expected } });
+      } else {
+        const condition = this.#condition(expectation[2] ?? '', [...conditionUsages, ...verdictUsages]);
+        this.#statements.push({ ...common, on, action: { kind: 'expect', condition } });
+      }
     } else if (until !== null) {
+      this.#mustComeBeforeVerdicts(text);
       const withinMs = until[2] === undefined ? DEFAULT_PATIENCE_MS : Number(until[2]) * (until[3] === 's' ? 1000 : 1);
       const condition = this.#condition(until[1] ?? '');
       this.#statements.push({ ...common, on: null, action: { kind: 'run-until', condition, withinMs } });
@@ -204,13 +261,19 @@ class ScenarioReader {
       const step = parseStep(text);
       if (step === null)
         this.#fail(unreadable('step', text, [...stepUsages, 'run until <condition>', 'expect <condition>']));
-      else this.#statements.push({ ...common, on: null, action: { kind: 'step', step } });
+      this.#mustComeBeforeVerdicts(text);
+      this.#statements.push({ ...common, on: null, action: { kind: 'step', step } });
     }
   }
 
-  #condition(text: string): Condition {
-    const condition = parseCondition(text);
-    return condition ?? this.#fail(unreadable('condition', text, conditionUsages));
+  #mustComeBeforeVerdicts(text: string): void {
+    const verdict = this.#statements.find(({ action }) => action.kind === 'verdict');
+    if (verdict === undefined) return;
+    this.#fail(`"${text}" comes after line ${verdict.line}, which is about the whole play; move that one to the end`);
+  }
+
+  #condition(text: string, usages = conditionUsages): Condition {
+    return parseCondition(text) ?? this.#fail(unreadable('condition', text, usages));
   }
 
   #fail(message: string): never {

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { judgePlay } from '../../../harness/check/judge.ts';
 import { ScenarioError, parseScenario, playScenario } from '../../../harness/sim/scenario.ts';
 
 const head = ['# A story.', '', 'play on hw, epoch', 'cluster of 2 brokers', 'topic tide with replicas 1, 2'];
 
 const play = (...lines: readonly string[]) =>
-  playScenario(parseScenario('a.scenario', [...head, ...lines].join('\n')), 'hw');
+  playScenario(parseScenario('a.scenario', [...head, ...lines].join('\n')), 'hw', judgePlay);
 
 const refusal = (...lines: readonly string[]) => {
   try {
@@ -125,7 +126,7 @@ test('several partitions are told apart by name', () => {
     'expect log of broker 2 is a1 in tide-0',
   ];
   const scenario = parseScenario('two.scenario', text.join('\n'));
-  expect(playScenario(scenario, 'epoch').failure).toBe(null);
+  expect(playScenario(scenario, 'epoch', judgePlay).failure).toBe(null);
 });
 
 test('a hold that is lost ends the connections of what it stopped, and they are made anew', () => {
@@ -145,7 +146,7 @@ test('builds can be mixed in one cluster', () => {
   const text = ['# Mixed.', '', 'play on 1=hw,2-3=epoch', 'cluster of 3 brokers', 'topic tide with replicas 1, 2, 3'];
   const steps = ['produce m1 by alice', 'run until settled', 'move leader to broker 2', 'run until settled'];
   const scenario = parseScenario('mixed.scenario', [...text, ...steps, 'expect logs agree'].join('\n'));
-  const { failure, lines } = playScenario(scenario, '1=hw,2-3=epoch');
+  const { failure, lines } = playScenario(scenario, '1=hw,2-3=epoch', judgePlay);
   expect(failure).toBe(null);
   expect(lines.filter((line) => line.includes('starts with build')).map((line) => line.slice(14))).toEqual([
     '  broker 1      starts with build hw (life 1)'.slice(2),

@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
+import { judgePlay } from '../../../harness/check/judge.ts';
 import { parseScenario, playScenario } from '../../../harness/sim/scenario.ts';
 import { expectGolden } from '../../golden.ts';
 
@@ -14,7 +15,7 @@ const plays = scenarios.flatMap((scenario) =>
 );
 
 test.each(plays)('$name on $build goes as its golden trace tells', ({ name, build, scenario }) => {
-  const { lines, failure } = playScenario(scenario, build);
+  const { lines, failure } = playScenario(scenario, build, judgePlay);
   expect(failure?.message ?? null).toBe(null);
   expectGolden(`test/golden/${name}.${build}.txt`, `${lines.join('\n')}\n`);
 });
