@@ -6,7 +6,7 @@
  *
  * Rows keep the order in which the flaws were found, so that reading a column from top to bottom tells its age.
  */
-import type { EpochLookup } from './epoch-cache.ts';
+import type { EpochConflict, EpochLookup } from './epoch-cache.ts';
 import type { Truncation } from './truncation.ts';
 
 export interface Build {
@@ -35,9 +35,11 @@ export interface Build {
   readonly keepsEpochCache: boolean;
   /** A new leader notes where its epoch starts before it has a record of it (KAFKA-7415). */
   readonly startsEpochOnElection: boolean;
+  /** What becomes of cached epochs that a new entry contradicts (`epoch-cache.ts`). */
+  readonly epochConflict: EpochConflict;
   /** How the epoch question is answered (`epoch-cache.ts`). */
   readonly epochLookup: EpochLookup;
-  /** Requests that carry an older or newer epoch than the leader's are refused (KIP-320). */
+  /** Requests carry the epoch that their sender knows, and are refused where the leader's is another (KIP-320). */
   readonly fencesByEpoch: boolean;
   /** "Latest" is refused while a new leader's high watermark is below the start of its epoch (KIP-207). */
   readonly latestWaitsForEpochStart: boolean;
@@ -67,6 +69,7 @@ const hw: Build = {
   keepsFollowerEnds: 'same-leader',
   keepsEpochCache: false,
   startsEpochOnElection: false,
+  epochConflict: 'new-entry-ignored',
   epochLookup: 'end-only',
   fencesByEpoch: false,
   latestWaitsForEpochStart: false,
@@ -78,12 +81,43 @@ const hw: Build = {
   offsetForLeaderEpochVersion: 0,
 };
 
+const kip101: Build = {
+  standsFor: 'Kafka 0.11 to 1.1: followers ask the leader where their last epoch ended, once (KIP-101)',
+  followerTrigger: 'leader-id-change',
+  truncation: 'epoch-once',
+  lowersHighWatermarkOnTruncation: false,
+  truncatesOnElection: false,
+  keepsFollowerEnds: 'same-leader',
+  keepsEpochCache: true,
+  startsEpochOnElection: false,
+  epochConflict: 'new-entry-ignored',
+  epochLookup: 'end-only',
+  fencesByEpoch: false,
+  latestWaitsForEpochStart: false,
+  expansionWaitsForEpochStart: false,
+  shrinkSparesEqualEnd: false,
+  highWatermarkCounts: 'isr-and-caught-up',
+  fetchVersion: 5,
+  listOffsetsVersion: 1,
+  offsetForLeaderEpochVersion: 0,
+};
+
 const builds = {
   hw,
   'hw-elect': {
     ...hw,
     standsFor: 'the flaw as it is often told: a newly elected leader truncates to its high watermark too',
     truncatesOnElection: true,
+  },
+  kip101,
+  kip279: {
+    ...kip101,
+    standsFor: 'Kafka 2.0: the answer names its epoch, and followers ask until both logs meet (KIP-279)',
+    truncation: 'epoch-until-met',
+    epochLookup: 'undefined-below-first',
+    fetchVersion: 8,
+    listOffsetsVersion: 3,
+    offsetForLeaderEpochVersion: 1,
   },
   epoch: {
     standsFor: 'Kafka 2.1 to 2.6: leader epochs decide (KIP-101, 279, 320 with KAFKA-7128, 7164, 7415)',
@@ -94,6 +128,7 @@ const builds = {
     keepsFollowerEnds: 'next-epoch',
     keepsEpochCache: true,
     startsEpochOnElection: true,
+    epochConflict: 'old-entries-dropped',
     epochLookup: 'start-below-first',
     fencesByEpoch: true,
     latestWaitsForEpochStart: true,

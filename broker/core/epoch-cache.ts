@@ -31,6 +31,13 @@ export interface EpochEnd {
  */
 export type EpochLookup = 'end-only' | 'undefined-below-first' | 'start-below-first';
 
+/**
+ * What happens where a new entry and the cache contradict each other (an entry as new, or one that starts as far):
+ * - `new-entry-ignored`: the cache stays as it is, with a tail that this log no longer has (Kafka up to 2.0.0);
+ * - `old-entries-dropped`: what was appended last is what is there (KAFKA-7415).
+ */
+export type EpochConflict = 'new-entry-ignored' | 'old-entries-dropped';
+
 export const undefinedEnd: EpochEnd = { epoch: undefinedEpoch, endOffset: undefinedOffset };
 
 /** Where `requested`, or the largest epoch below it, ends in a log with this cache and this end offset. */
@@ -50,19 +57,27 @@ export function endOffsetFor(
   return lookup === 'start-below-first' ? { epoch: requested, endOffset: next.startOffset } : undefinedEnd;
 }
 
-/**
- * The cache after a record, or a new leader, of `epoch` at `startOffset`. Entries that contradict it (as new an epoch, or
- * as far an offset) go: they tell of a tail that this log does not have (KAFKA-7415).
- */
-export function assignEpoch(cache: EpochCache, epoch: number, startOffset: number): EpochCache {
+/** The cache after a record, or a new leader, of `epoch` at `startOffset`. */
+export function assignEpoch(
+  cache: EpochCache,
+  epoch: number,
+  startOffset: number,
+  conflict: EpochConflict = 'old-entries-dropped',
+): EpochCache {
   const latest = cache.at(-1);
   if (latest !== undefined && latest.epoch === epoch && latest.startOffset <= startOffset) return cache;
+  const contradicted = latest !== undefined && (latest.epoch >= epoch || latest.startOffset >= startOffset);
+  if (contradicted && conflict === 'new-entry-ignored') return cache;
   return [...cache.filter((entry) => entry.epoch < epoch && entry.startOffset < startOffset), { epoch, startOffset }];
 }
 
 /** The cache after batches were appended, each with the epoch that its leader stamped into it. */
-export function assignBatches(cache: EpochCache, batches: readonly BatchInfo[]): EpochCache {
-  return batches.reduce((grown, batch) => assignEpoch(grown, batch.leaderEpoch, batch.baseOffset), cache);
+export function assignBatches(
+  cache: EpochCache,
+  batches: readonly BatchInfo[],
+  conflict: EpochConflict = 'old-entries-dropped',
+): EpochCache {
+  return batches.reduce((grown, batch) => assignEpoch(grown, batch.leaderEpoch, batch.baseOffset, conflict), cache);
 }
 
 /** The cache of a log that now ends at `endOffset`: epochs that start there or later are gone. */

@@ -173,7 +173,7 @@ function sendNext(turn: Turn, fetcher: Fetcher): void {
 function askEpochs(turn: Turn, fetcher: Fetcher, assignments: readonly Assignment[]): void {
   const topics = byTopic(assignments, ({ partition }) => ({
     partition: partition.index,
-    currentLeaderEpoch: partition.leaderEpoch,
+    currentLeaderEpoch: currentEpoch(turn, partition),
     leaderEpoch: latestEpoch(partition.epochs),
   }));
   const body = { replicaId: turn.state.config.node, topics };
@@ -186,7 +186,7 @@ function askEpochs(turn: Turn, fetcher: Fetcher, assignments: readonly Assignmen
 function askBound(turn: Turn, fetcher: Fetcher, assignments: readonly Assignment[], timestamp: number): void {
   const topics = byTopic(assignments, ({ partition }) => ({
     partitionIndex: partition.index,
-    currentLeaderEpoch: partition.leaderEpoch,
+    currentLeaderEpoch: currentEpoch(turn, partition),
     timestamp,
   })).map(({ topic, partitions }) => ({ name: topic, partitions }));
   const body = { replicaId: turn.state.config.node, isolationLevel: 0, topics };
@@ -199,7 +199,7 @@ function fetch(turn: Turn, fetcher: Fetcher, assignments: readonly Assignment[])
   const { config, build } = turn.state;
   const topics = byTopic(assignments, ({ partition }) => ({
     partition: partition.index,
-    currentLeaderEpoch: partition.leaderEpoch,
+    currentLeaderEpoch: currentEpoch(turn, partition),
     fetchOffset: partition.log.endOffset,
     logStartOffset: partition.log.startOffset,
     partitionMaxBytes,
@@ -219,6 +219,11 @@ function fetch(turn: Turn, fetcher: Fetcher, assignments: readonly Assignment[])
   };
   const correlationId = send(turn, { api: 'Fetch', version: build.fetchVersion, body }, fetcher.leader);
   wait(turn, fetcher, correlationId, config.fetchMaxWaitMs, assignments, ({ partition }) => partition.log.endOffset);
+}
+
+/** The epoch that a request carries; the versions of older builds have no place for it. */
+function currentEpoch({ state }: Turn, { leaderEpoch }: Partition): number {
+  return state.build.fencesByEpoch ? leaderEpoch : -1;
 }
 
 function wait(

@@ -103,7 +103,8 @@ export function append(
   trace(turn, { event: 'append', partition: key, leaderEpoch, batches: batches.map(traced) });
   const position = appendBatches(log, batches);
   turn.effects.push({ type: 'append', log: key, position, batches, bytes });
-  if (turn.state.build.keepsEpochCache) setEpochs(turn, partition, assignBatches(partition.epochs, batches));
+  const { keepsEpochCache, epochConflict } = turn.state.build;
+  if (keepsEpochCache) setEpochs(turn, partition, assignBatches(partition.epochs, batches, epochConflict));
   turn.touched.add(partition);
 }
 

@@ -65,6 +65,13 @@ describe('an epoch cache', () => {
     expect(assignEpoch(cacheOf({ 0: 0, 1: 5, 2: 7 }), 3, 5)).toEqual(cacheOf({ 0: 0, 3: 5 }));
   });
 
+  it('keeps them, and ignores the new entry, on builds older than KAFKA-7415', () => {
+    const cache = cacheOf({ 0: 0, 1: 5, 3: 7 });
+    expect(assignEpoch(cache, 2, 9, 'new-entry-ignored')).toBe(cache);
+    expect(assignEpoch(cache, 4, 6, 'new-entry-ignored')).toBe(cache);
+    expect(assignEpoch(cache, 4, 9, 'new-entry-ignored')).toEqual(cacheOf({ 0: 0, 1: 5, 3: 7, 4: 9 }));
+  });
+
   it('forgets epochs that start at or beyond a new end', () => {
     const cache = cacheOf({ 0: 0, 1: 5, 2: 7 });
     expect(truncateFromEnd(cache, 7)).toEqual(cacheOf({ 0: 0, 1: 5 }));

@@ -85,7 +85,9 @@ describe('a start', () => {
   });
 
   it('refuses a build and a defect that do not exist, in one line that names those which do', () => {
-    expect(() => createBroker(configOf(1, 'hv'), [], 0)).toThrow('there is no build "hv": use hw, hw-elect, epoch');
+    expect(() => createBroker(configOf(1, 'hv'), [], 0)).toThrow(
+      'there is no build "hv": use hw, hw-elect, kip101, kip279, epoch',
+    );
     expect(() => createBroker(configOf(1, 'hw', { defects: ['x'] }), [], 0)).toThrow('there is no defect "x": use ack');
   });
 });

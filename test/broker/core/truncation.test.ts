@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { buildNamed } from '../../../broker/core/builds.ts';
 import { assignEpoch, endOffsetFor, latestEpoch, truncateFromEnd } from '../../../broker/core/epoch-cache.ts';
 import type { EpochCache, EpochEnd, EpochLookup } from '../../../broker/core/epoch-cache.ts';
 import { followerStep } from '../../../broker/core/truncation.ts';
@@ -19,9 +20,16 @@ interface Vector {
   readonly ends: readonly number[];
 }
 
-const epoch = { rule: 'epoch-until-met', lookup: 'start-below-first' } as const;
-const kip279 = { rule: 'epoch-until-met', lookup: 'undefined-below-first' } as const;
-const kip101 = { rule: 'epoch-once', lookup: 'end-only' } as const;
+const epoch = rulesOf('epoch');
+const kip279 = rulesOf('kip279');
+const kip101 = rulesOf('kip101');
+
+/** The switches of a build that decide where a log ends. */
+function rulesOf(name: string): Pick<Vector, 'rule' | 'lookup'> {
+  const build = buildNamed(name);
+  if (build === undefined || build.truncation === 'high-watermark') throw new Error(`${name} asks for no epoch`);
+  return { rule: build.truncation, lookup: build.epochLookup };
+}
 
 const vectors: readonly Vector[] = [
   {
@@ -210,10 +218,71 @@ const vectors: readonly Vector[] = [
   },
 ];
 
+interface BuildVector extends Pick<Vector, 'title' | 'leader' | 'follower'> {
+  /** The leader of a build that notes its epoch when it is elected, where that makes a difference. */
+  readonly startedLeader?: Vector['leader'];
+  readonly ends: Readonly<Record<'kip101' | 'kip279' | 'epoch', readonly number[]>>;
+}
+
+const byBuild: readonly BuildVector[] = [
+  {
+    title: 'a follower that is merely behind',
+    leader: logOf({ 0: 0, 1: 5 }, 8),
+    follower: logOf({ 0: 0, 1: 5 }, 7),
+    ends: { kip101: [7], kip279: [7], epoch: [7] },
+  },
+  {
+    title: 'a longer old epoch',
+    leader: logOf({ 0: 0, 1: 5 }, 8),
+    follower: logOf({ 0: 0 }, 9),
+    ends: { kip101: [5], kip279: [5], epoch: [5] },
+  },
+  {
+    title: 'two epochs that the leader never saw',
+    leader: logOf({ 0: 0, 2: 1, 4: 4 }, 6),
+    follower: logOf({ 0: 0, 1: 1, 3: 2 }, 3),
+    ends: { kip101: [3], kip279: [2, 1], epoch: [2, 1] },
+  },
+  {
+    title: 'an epoch below the first one of the follower',
+    leader: logOf({ 0: 0, 2: 1 }, 2),
+    follower: logOf({ 1: 0 }, 1),
+    ends: { kip101: [1], kip279: [1], epoch: [0] },
+  },
+  {
+    title: 'a leader of epoch 2 that has written nothing',
+    leader: logOf({ 0: 0 }, 1),
+    startedLeader: logOf({ 0: 0, 2: 1 }, 1),
+    follower: { ...logOf({ 0: 0, 1: 1 }, 4), highWatermark: 3 },
+    ends: { kip101: [3], kip279: [3], epoch: [1] },
+  },
+  {
+    title: 'a leader whose log starts later',
+    leader: logOf({ 5: 10 }, 20),
+    follower: { ...logOf({ 4: 0 }, 15), highWatermark: 12 },
+    ends: { kip101: [12], kip279: [12], epoch: [10] },
+  },
+];
+
+function logOf(epochs: Readonly<Record<number, number>>, end: number): Vector['leader'] {
+  return { epochs: Object.entries(epochs).map(([at, startOffset]) => [Number(at), startOffset] as const), end };
+}
+
 describe('a follower with epochs', () => {
   it.each(vectors)('$title', ({ leader, follower, rule, lookup, ends }) => {
     const log = { ...follower, epochs: cache(follower.epochs) };
     expect(endsOf(truncateUntilDone(cache(leader.epochs), leader.end, log, rule, lookup))).toEqual(ends);
+  });
+
+  it.each(byBuild)('$title, build by build', ({ leader, startedLeader = leader, follower, ends }) => {
+    const rounds = (name: 'kip101' | 'kip279' | 'epoch') => {
+      const { epochs, end } = name === 'epoch' ? startedLeader : leader;
+      const { rule, lookup } = rulesOf(name);
+      return endsOf(
+        truncateUntilDone(cache(epochs), end, { ...follower, epochs: cache(follower.epochs) }, rule, lookup),
+      );
+    };
+    expect({ kip101: rounds('kip101'), kip279: rounds('kip279'), epoch: rounds('epoch') }).toEqual(ends);
   });
 
   it('asks and cuts as its golden trace tells', () => {

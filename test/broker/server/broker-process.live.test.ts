@@ -114,7 +114,7 @@ describe('a broker that cannot go on', () => {
     [
       'an unknown build',
       { build: 'old' },
-      'tidemark broker 1: there is no build old; choose one of hw, hw-elect, epoch',
+      'tidemark broker 1: there is no build old; choose one of hw, hw-elect, kip101, kip279, epoch',
     ],
     ['an unknown defect', { defects: ['none'] }, 'tidemark broker 1: there is no defect none; choose among ack-at-leo'],
     ['the number of nobody', { node: 0 }, 'tidemark broker: node is 0; it has to be a number from 1'],
