@@ -19,6 +19,8 @@ export interface PlanOptions {
   readonly seed: number;
   readonly durationMs: number;
   readonly kinds: readonly FaultKind[];
+  /** How often each kind is drawn beside the others; without them all alike. */
+  readonly weights?: Readonly<Partial<Record<FaultKind, number>>>;
   /** `topic-partition`, all of the topic. */
   readonly partitions: readonly string[];
   readonly brokers: readonly NodeId[];
@@ -54,11 +56,22 @@ function drawKinds(options: PlanOptions, random: Draws): FaultKind[] {
     const fits = (handovers + 1) * budgetMs <= durationMs;
     const candidates = kinds.filter((kind) => kind !== 'handover-crash' || fits);
     if (candidates.length === 0) break;
-    const kind = random.pick(candidates);
+    const kind = pickKind(candidates, options.weights, random);
     if (kind === 'handover-crash') handovers += 1;
     drawn.push(kind);
   }
   return random.shuffle(drawn);
+}
+
+function pickKind(kinds: readonly FaultKind[], weights: PlanOptions['weights'], random: Draws): FaultKind {
+  if (weights === undefined) return random.pick(kinds);
+  const weightOf = (kind: FaultKind): number => weights[kind] ?? 1;
+  let left = random.int(
+    1,
+    kinds.reduce((sum, kind) => sum + weightOf(kind), 0),
+  );
+  const chosen = kinds.find((kind) => (left -= weightOf(kind)) <= 0);
+  return chosen ?? random.pick(kinds);
 }
 
 /**
