@@ -1,5 +1,5 @@
 /**
- * The process of one node in its container: started, paused, killed, and heard.
+ * The process of one node in its container: started, paused, stopped, killed, and heard.
  *
  * Its standard output is the trace, its standard error the log. A stream is attached before each start and ends with
  * the process, and a verb that ends the process returns only when all that it said has been heard: so no line is lost,
@@ -10,13 +10,11 @@
 import type { Duplex } from 'node:stream';
 import type { Container, ContainerInspectInfo } from 'dockerode';
 import { ENVIRONMENT_EXIT_CODE } from '../nemesis/ports.ts';
-import type { Evidence, NodeName, TraceLine } from '../nemesis/ports.ts';
+import type { Evidence, NodeName, ProcessVerb, TraceLine } from '../nemesis/ports.ts';
 import { archiveOf } from './archive.ts';
 import { attach, hear, LineSplitter, parseTraceLine } from './attach.ts';
 import { isStatus, reason } from './client.ts';
 import { brokerUser, inside } from './images.ts';
-
-export type ProcessVerb = 'pause' | 'resume' | 'kill' | 'start' | 'power-loss';
 
 export interface Hearing {
   readonly trace: (line: TraceLine) => void;
@@ -31,6 +29,8 @@ type State = ContainerInspectInfo['State'];
 const powerLostMarker = 'power-lost';
 /** How long the rest of a dead process's output may take to arrive. */
 const drainTimeoutMs = 5_000;
+/** Below the time in which an action has to be answered. */
+const stopTimeoutS = 8;
 const lastWordsMax = 400;
 const SIGKILL = 9;
 
@@ -76,6 +76,8 @@ export class NodeProcess {
         return this.#kill();
       case 'power-loss':
         return this.#losePower();
+      case 'stop':
+        return this.#stop();
       case 'pause':
         return this.#change(
           () => this.#container.pause(),
@@ -121,6 +123,18 @@ export class NodeProcess {
     const marker = { path: `/${powerLostMarker}`, mode: 0o644, content: new Uint8Array(), owner: brokerUser };
     await this.#container.putArchive(archiveOf([marker]), { path: inside.data });
     return { ...killed, facts: { ...killed.facts, marker: powerLostMarker } };
+  }
+
+  /** The engine asks with SIGTERM, and kills when the time is up. */
+  async #stop(): Promise<Evidence> {
+    const before = await this.#state();
+    this.#exitExpected = true;
+    const stopped = await this.#change(
+      () => this.#container.stop({ t: stopTimeoutS }),
+      (state) => before.Running && !state.Running && state.ExitCode === 0,
+    );
+    await this.#heardAll();
+    return { ...stopped, facts: { ...stopped.facts, orderly: stopped.effective } };
   }
 
   /** Does something, then looks whether it is so. The engine's refusal is an answer; anything else is its failure. */

@@ -183,6 +183,7 @@ class DockerCluster implements Cluster {
   perform(action: Action): Promise<Evidence> {
     switch (action.port) {
       case 'links':
+        if (action.slow !== undefined) throw new Error('containers have no slow links');
         return this.#shape(action.cuts);
       case 'process':
         return this.#process(action.node).perform(action.verb);

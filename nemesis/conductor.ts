@@ -148,7 +148,8 @@ function moveOn(state: ConductorState, nowNs: number, effects: ConductorEffect[]
 }
 
 function isDeadly(action: Action): action is Action & { port: 'process' } {
-  return action.port === 'process' && action.verb === 'kill' && action.node !== 'controller';
+  const deadly: readonly string[] = ['kill', 'power-loss', 'stop'];
+  return action.port === 'process' && deadly.includes(action.verb) && action.node !== 'controller';
 }
 
 function moveRun(
@@ -166,7 +167,7 @@ function moveRun(
   if (run.phase === 'running') effects.push(...advance(run, around, nowNs).map(actEffect));
   if (isHealed(run, state.hands)) {
     run.phase = 'ended';
-    addCutEvidence(run, state.hands);
+    addLinkEvidence(run, state.hands);
     effects.push(record(run, 'end'));
   }
 }
@@ -224,15 +225,19 @@ function nodesOnRecord(groups: Readonly<Record<string, readonly Cut['from'][]>>)
   return nodes;
 }
 
-/** What the cuts of this fault swallowed while they were in force. */
-function addCutEvidence(run: FaultRun, hands: Hands): void {
-  if (run.cuts.length === 0) return;
-  const dropped: Record<string, number> = {};
-  for (const [name, count] of Object.entries(hand.swallowedBy(hands, run.cuts))) {
-    dropped[name] = count - (run.swallowedBefore.get(name) ?? 0);
+/** What the links of this fault swallowed and slowed while they were in force. */
+function addLinkEvidence(run: FaultRun, hands: Hands): void {
+  const since = (now: Record<string, number>, before: ReadonlyMap<string, number>): Record<string, number> =>
+    Object.fromEntries(Object.entries(now).map(([name, count]) => [name, count - (before.get(name) ?? 0)]));
+  const some = (counts: Record<string, number>): boolean => Object.values(counts).some((count) => count > 0);
+  if (run.cuts.length > 0) {
+    const dropped = since(hand.countsOf(hands.swallowed, run.cuts), run.swallowedBefore);
+    run.evidence.push({ action: 'cut', effective: some(dropped), dropped } satisfies EvidenceEntry);
   }
-  const effective = Object.values(dropped).some((count) => count > 0);
-  run.evidence.push({ action: 'cut', effective, dropped } satisfies EvidenceEntry);
+  if (run.slow.length > 0) {
+    const slowed = since(hand.countsOf(hands.slowed, run.slow), run.slowedBefore);
+    run.evidence.push({ action: 'slow', effective: some(slowed), slowed } satisfies EvidenceEntry);
+  }
 }
 
 function credit(state: ConductorState, credits: readonly Credit[]): void {

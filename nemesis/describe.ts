@@ -4,6 +4,7 @@
  */
 import { describeCondition } from './conditions.ts';
 import { describeTopology } from './faults/partition.ts';
+import { describeSlowness } from './faults/slow-links.ts';
 import { describeStep } from './fault-run.ts';
 import type { Fault, Schedule, Step } from './schedule.ts';
 import { describeTarget } from './targets.ts';
@@ -23,11 +24,18 @@ function describeAim(fault: Fault): string {
   switch (fault.kind) {
     case 'partition':
       return describeTopology(fault.topology);
+    case 'slow-links':
+      return `${describeTopology(fault.topology)}; by ${describeSlowness(fault)}`;
     case 'pause':
     case 'crash':
+    case 'power-loss':
       return describeTarget(fault.targets);
     case 'leader-move':
       return `${fault.partition} to ${describeTarget(fault.targets)}`;
+    case 'rolling-restart':
+      return `${fault.downMs} ms down, at most ${fault.patienceMs} ms for the ISR`;
+    case 'leader-burst':
+      return fault.partition;
     case 'handover-crash':
       return `${fault.partition}, roles in ${fault.roles.replaceAll('-', ' ')}`;
   }

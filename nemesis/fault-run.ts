@@ -11,11 +11,12 @@ import { describeCondition, holds, markOf } from './conditions.ts';
 import type { Mark } from './conditions.ts';
 import { programOf } from './faults/index.ts';
 import type { EvidenceEntry, Program } from './faults/program.ts';
+import { describeSlowness } from './faults/slow-links.ts';
 import * as hand from './hands.ts';
 import type { Act, Hands } from './hands.ts';
-import type { Cut, NodeId, NodeName } from './ports.ts';
+import type { Cut, NodeId, NodeName, SlowLink } from './ports.ts';
 import type { Fault, Step } from './schedule.ts';
-import { cutsBetween, uniteCuts } from './topologies.ts';
+import { cutsBetween, uniteCuts, uniteSlowLinks } from './topologies.ts';
 import type { ClusterView } from './view.ts';
 
 const NS_PER_MS = 1_000_000;
@@ -36,9 +37,11 @@ export interface FaultRun {
   stepIndex: number;
   /** The step under way, once it has been begun. */
   step: { readonly sinceNs: number; readonly mark: Mark | null } | null;
-  readonly cuts: Cut[];
-  /** What these cuts had swallowed before, by `1→2`. */
+  cuts: readonly Cut[];
+  slow: readonly SlowLink[];
+  /** What these links had swallowed and slowed before, by `1→2`. */
   readonly swallowedBefore: Map<string, number>;
+  readonly slowedBefore: Map<string, number>;
   readonly evidence: EvidenceEntry[];
   readonly outcomes: StepOutcome[];
   gaveUp: boolean;
@@ -73,7 +76,9 @@ export function createFaultRun(fault: Fault): FaultRun {
     stepIndex: 0,
     step: null,
     cuts: [],
+    slow: [],
     swallowedBefore: new Map(),
+    slowedBefore: new Map(),
     evidence: [],
     outcomes: [],
     gaveUp: false,
@@ -149,7 +154,7 @@ export function isHealed(run: FaultRun, hands: Hands): boolean {
   return (
     run.phase === 'ending' &&
     !hand.hasPendingActs(hands, run.fault.id) &&
-    (run.cuts.length === 0 || hand.linksAreSettled(hands)) &&
+    (run.cuts.length + run.slow.length === 0 || hand.linksAreSettled(hands)) &&
     nodesOf(run).every((node) => hand.processIsSettled(hands, node))
   );
 }
@@ -178,11 +183,15 @@ export function nextRunDeadlineNs(run: FaultRun, { loadStartNs }: Surroundings):
 export function describeStep(step: Step): string {
   switch (step.step) {
     case 'cut':
-      return `cut ${step.links.map(({ from, to }) => `${from}→${to}`).join(', ')}`;
+      return `cut ${describeLinks(step.links)}`;
+    case 'slow':
+      return `slow ${describeLinks(step.links)} by ${describeSlowness(step)}`;
     case 'mend':
-      return 'mend the cuts';
+      return 'mend the links';
     case 'pause':
     case 'kill':
+    case 'power-loss':
+    case 'stop':
     case 'restore':
       return `${step.step} ${step.node}`;
     case 'move':
@@ -205,13 +214,18 @@ function enter(run: FaultRun, step: Step, { hands, view }: Surroundings, nowNs: 
     case 'cut':
       addCuts(run, cutsBetween(run.program?.groups ?? {}, step.links), hands);
       return null;
+    case 'slow':
+      addSlow(run, step, hands);
+      return null;
     case 'mend':
-      hand.releaseCuts(hands, id);
+      hand.releaseLinks(hands, id);
       return null;
     case 'pause':
     case 'kill':
+    case 'power-loss':
+    case 'stop':
       for (const node of group(run, step.node)) {
-        const already = hand.holdProcess(hands, id, node, step.step === 'pause' ? 'paused' : 'down');
+        const already = hand.holdProcess(hands, id, node, step.step);
         if (already !== null) run.evidence.push(already);
       }
       return null;
@@ -238,10 +252,13 @@ function isDone(run: FaultRun, step: Step, { hands, view }: Surroundings, nowNs:
   const yes = (condition: boolean) => (condition ? 'yes' : 'no');
   switch (step.step) {
     case 'cut':
+    case 'slow':
     case 'mend':
       return yes(hand.linksAreSettled(hands));
     case 'pause':
     case 'kill':
+    case 'power-loss':
+    case 'stop':
     case 'restore':
       return yes(group(run, step.node).every((node) => hand.processIsSettled(hands, node)));
     case 'move':
@@ -275,12 +292,31 @@ function stepDeadlineNs(run: FaultRun): number {
 }
 
 function addCuts(run: FaultRun, cuts: readonly Cut[], hands: Hands): void {
-  for (const [name, count] of Object.entries(hand.swallowedBy(hands, cuts))) {
+  for (const [name, count] of Object.entries(hand.countsOf(hands.swallowed, cuts))) {
     if (!run.swallowedBefore.has(name)) run.swallowedBefore.set(name, count);
   }
-  const all = uniteCuts([run.cuts, cuts]);
-  run.cuts.splice(0, run.cuts.length, ...all);
+  run.cuts = uniteCuts([run.cuts, cuts]);
   hand.holdCuts(hands, run.fault.id, cuts);
+}
+
+function addSlow(run: FaultRun, step: Step & { readonly step: 'slow' }, hands: Hands): void {
+  const { delayMs, jitterMs, loss } = step;
+  const links = cutsBetween(run.program?.groups ?? {}, step.links).map(({ from, to }): SlowLink => ({
+    from,
+    to,
+    delayMs,
+    jitterMs,
+    loss,
+  }));
+  for (const [name, count] of Object.entries(hand.countsOf(hands.slowed, links))) {
+    if (!run.slowedBefore.has(name)) run.slowedBefore.set(name, count);
+  }
+  run.slow = uniteSlowLinks([run.slow, links]);
+  hand.holdSlow(hands, run.fault.id, links);
+}
+
+function describeLinks(links: readonly { readonly from: string; readonly to: string }[]): string {
+  return links.map(({ from, to }) => `${from}→${to}`).join(', ');
 }
 
 function group(run: FaultRun, role: string): NodeName[] {
@@ -289,9 +325,7 @@ function group(run: FaultRun, role: string): NodeName[] {
 
 /** The nodes whose processes the steps of the fault touch. */
 function nodesOf(run: FaultRun): NodeName[] {
-  return (run.program?.steps ?? []).flatMap((step) =>
-    step.step === 'pause' || step.step === 'kill' ? group(run, step.node) : [],
-  );
+  return (run.program?.steps ?? []).flatMap((step) => ('node' in step ? group(run, step.node) : []));
 }
 
 function note(run: FaultRun, outcome: Omit<StepOutcome, 'ms'>, nowNs: number): void {

@@ -2,19 +2,23 @@
  * The hands of the nemesis: from what all running faults want of the network and of each process, to single actions.
  *
  * A fault does not cut a link or kill a process; it holds one in that state, and lets go when it ends. The wanted
- * network is the union of all cuts held; a process is down if anybody holds it down, else paused if anybody holds it
- * paused, else running. Whenever the wanted state differs from the state brought about last, one action is under way to
+ * network is the union of all cuts and slow links held (a link is as slow as the slowest who hold it say); a process is
+ * down if anybody holds it down, else paused if anybody holds it paused, else running. Whenever the wanted state differs from the state brought about last, one action is under way to
  * make up the difference, one at a time for the network and for each process. So overlapping faults need no rules of
  * their own, and when nobody holds anything, everything is healed.
  *
  * Invariant: an action is answered, or counts as failed after a bounded time; nothing waits for ever.
  */
 import type { EvidenceEntry } from './faults/program.ts';
-import type { Action, Cut, Evidence, NodeId, NodeName } from './ports.ts';
-import { nameOfCut, uniteCuts } from './topologies.ts';
+import type { Action, Cut, Evidence, NodeId, NodeName, ProcessVerb, SlowLink } from './ports.ts';
+import { nameOfCut, uniteCuts, uniteSlowLinks } from './topologies.ts';
 
 type ProcessState = 'running' | 'paused' | 'down';
-type Verb = 'pause' | 'resume' | 'kill' | 'start';
+/** How a fault holds a process: paused, or down in one of three ways. */
+export type Hold = 'pause' | 'kill' | 'power-loss' | 'stop';
+
+/** Of several who want a process down the harshest decides how: what was not flushed is lost only once. */
+const endings = ['power-loss', 'kill', 'stop'] as const satisfies readonly Hold[];
 
 /** An action that a runtime did not answer for so long counts as failed. */
 const ACT_DEADLINE_NS = 10_000_000_000;
@@ -33,19 +37,26 @@ export interface Credit {
 
 export interface Hands {
   readonly cutsHeld: Map<string, readonly Cut[]>;
-  cutsInForce: readonly Cut[];
+  readonly slowHeld: Map<string, readonly SlowLink[]>;
+  inForce: WantedLinks;
   /** Send the wanted network again even if nothing changed: the last healing leaves nothing to belief. */
   repeatLinks: boolean;
-  /** What cuts have swallowed so far, by `1→2`. */
+  /** What cuts have swallowed so far, and slow links delayed, by `1→2`. */
   readonly swallowed: Map<string, number>;
+  readonly slowed: Map<string, number>;
   readonly processes: Map<NodeName, ProcessHand>;
   readonly pending: Map<string, Pending>;
   actsGiven: number;
 }
 
+interface WantedLinks {
+  readonly cuts: readonly Cut[];
+  readonly slow: readonly SlowLink[];
+}
+
 interface ProcessHand {
   state: ProcessState;
-  readonly held: Map<string, ProcessState>;
+  readonly held: Map<string, Hold>;
   /** The faults that let go last, to whom the proof of the return belongs. */
   readonly letGo: Set<string>;
   failedAttempts: number;
@@ -61,9 +72,11 @@ export function createHands(brokers: readonly NodeId[]): Hands {
   const process = (): ProcessHand => ({ state: 'running', held: new Map(), letGo: new Set(), failedAttempts: 0 });
   return {
     cutsHeld: new Map(),
-    cutsInForce: [],
+    slowHeld: new Map(),
+    inForce: { cuts: [], slow: [] },
     repeatLinks: false,
     swallowed: new Map(),
+    slowed: new Map(),
     processes: new Map<NodeName, ProcessHand>([...brokers, 'controller' as const].map((node) => [node, process()])),
     pending: new Map(),
     actsGiven: 0,
@@ -74,21 +87,20 @@ export function holdCuts(hands: Hands, fault: string, cuts: readonly Cut[]): voi
   hands.cutsHeld.set(fault, uniteCuts([hands.cutsHeld.get(fault) ?? [], cuts]));
 }
 
-export function releaseCuts(hands: Hands, fault: string): void {
+export function holdSlow(hands: Hands, fault: string, links: readonly SlowLink[]): void {
+  hands.slowHeld.set(fault, uniteSlowLinks([hands.slowHeld.get(fault) ?? [], links]));
+}
+
+export function releaseLinks(hands: Hands, fault: string): void {
   hands.cutsHeld.delete(fault);
+  hands.slowHeld.delete(fault);
 }
 
 /** Holds a process paused or down. Says so when another fault had brought it there before: that proves nothing. */
-export function holdProcess(
-  hands: Hands,
-  fault: string,
-  node: NodeName,
-  state: 'paused' | 'down',
-): EvidenceEntry | null {
+export function holdProcess(hands: Hands, fault: string, node: NodeName, action: Hold): EvidenceEntry | null {
   const process = processOf(hands, node);
-  process.held.set(fault, state);
-  const already = process.state === state || process.state === 'down';
-  const action = state === 'paused' ? 'pause' : 'kill';
+  process.held.set(fault, action);
+  const already = process.state === 'down' || (process.state === 'paused' && action === 'pause');
   return already ? { action, node, effective: false, note: `already ${process.state}` } : null;
 }
 
@@ -98,7 +110,7 @@ export function releaseProcess(hands: Hands, fault: string, node: NodeName): voi
 }
 
 export function releaseAll(hands: Hands, fault: string): void {
-  releaseCuts(hands, fault);
+  releaseLinks(hands, fault);
   for (const node of hands.processes.keys()) releaseProcess(hands, fault, node);
 }
 
@@ -110,19 +122,20 @@ export function moveLeader(hands: Hands, fault: string, partition: string, to: N
 /** The actions that are missing between what is wanted and what is, as far as nothing of the kind is under way. */
 export function reconcile(hands: Hands, nowNs: number): Act[] {
   const acts: Act[] = [];
-  const wanted = uniteCuts(hands.cutsHeld.values());
-  if (!isBusy(hands, 'links') && (hands.repeatLinks || !sameCuts(wanted, hands.cutsInForce))) {
+  const wanted = wantedLinks(hands);
+  if (!isBusy(hands, 'links') && (hands.repeatLinks || !sameLinks(wanted, hands.inForce))) {
     hands.repeatLinks = false;
-    acts.push(give(hands, { port: 'links', cuts: wanted }, [], nowNs));
+    const { cuts, slow } = wanted;
+    acts.push(give(hands, { port: 'links', cuts, ...(slow.length === 0 ? {} : { slow }) }, [], nowNs));
   }
   for (const [node, process] of hands.processes) {
     if (isBusy(hands, node)) continue;
-    const verb = verbBetween(process.state, wantedState(process));
+    const verb = missingVerb(process);
     if (verb === null) {
       process.letGo.clear();
       continue;
     }
-    const faults = verb === 'pause' || verb === 'kill' ? holdersOf(process, verb) : [...process.letGo];
+    const faults = heals(verb) ? [...process.letGo] : holdersOf(process, verb);
     acts.push(give(hands, { port: 'process', verb, node }, faults, nowNs));
   }
   return acts;
@@ -136,13 +149,14 @@ export function takeAnswer(hands: Hands, id: string, evidence: Evidence): Credit
   const { action, faults } = pending;
   switch (action.port) {
     case 'links':
-      hands.cutsInForce = action.cuts;
-      countSwallowed(hands, evidence.facts['dropped']);
+      hands.inForce = { cuts: action.cuts, slow: action.slow ?? [] };
+      addCounts(hands.swallowed, evidence.facts['dropped']);
+      addCounts(hands.slowed, evidence.facts['slowed']);
       return [];
     case 'process': {
-      const verb = action.verb === 'power-loss' ? 'kill' : action.verb;
-      settleProcess(processOf(hands, action.node), verb, evidence.effective);
-      return [{ faults, entry: { action: verb, node: action.node, ...evidence.facts, effective: evidence.effective } }];
+      const { verb, node } = action;
+      settleProcess(processOf(hands, node), verb, evidence.effective);
+      return [{ faults, entry: { action: verb, node, ...evidence.facts, effective: evidence.effective } }];
     }
     case 'leadership': {
       const { partition, to } = action;
@@ -163,13 +177,12 @@ export function nextActDeadlineNs(hands: Hands): number {
 
 /** Whether the network is as wanted. */
 export function linksAreSettled(hands: Hands): boolean {
-  return !isBusy(hands, 'links') && sameCuts(uniteCuts(hands.cutsHeld.values()), hands.cutsInForce);
+  return !isBusy(hands, 'links') && sameLinks(wantedLinks(hands), hands.inForce);
 }
 
 /** Whether the process is in its wanted state, or cannot be brought there. */
 export function processIsSettled(hands: Hands, node: NodeName): boolean {
-  const process = processOf(hands, node);
-  return !isBusy(hands, node) && verbBetween(process.state, wantedState(process)) === null;
+  return !isBusy(hands, node) && missingVerb(processOf(hands, node)) === null;
 }
 
 /** Whether an answer is still due that concerns this fault. */
@@ -177,9 +190,12 @@ export function hasPendingActs(hands: Hands, fault: string): boolean {
   return [...hands.pending.values()].some(({ faults }) => faults.includes(fault));
 }
 
-/** What the cuts of that name have swallowed up to now. */
-export function swallowedBy(hands: Hands, cuts: readonly Cut[]): Record<string, number> {
-  return Object.fromEntries(cuts.map((cut) => [nameOfCut(cut), hands.swallowed.get(nameOfCut(cut)) ?? 0]));
+/** What links of these names have swallowed or slowed up to now. */
+export function countsOf(
+  counts: Hands['swallowed'],
+  links: readonly Pick<Cut, 'from' | 'to'>[],
+): Record<string, number> {
+  return Object.fromEntries(links.map((link) => [nameOfCut(link), counts.get(nameOfCut(link)) ?? 0]));
 }
 
 function give(hands: Hands, action: Action, faults: readonly string[], nowNs: number): Act {
@@ -201,42 +217,50 @@ function processOf(hands: Hands, node: NodeName): ProcessHand {
   return process;
 }
 
-function wantedState(process: ProcessHand): ProcessState {
-  const held = [...process.held.values()];
-  if (held.includes('down')) return 'down';
-  return held.includes('paused') ? 'paused' : 'running';
+function wantedLinks(hands: Hands): WantedLinks {
+  return { cuts: uniteCuts(hands.cutsHeld.values()), slow: uniteSlowLinks(hands.slowHeld.values()) };
 }
 
-function verbBetween(state: ProcessState, wanted: ProcessState): Verb | null {
-  if (state === wanted) return null;
-  if (wanted === 'down') return 'kill';
+/** The verb that brings a process nearer to what is wanted of it. */
+function missingVerb({ state, held }: ProcessHand): ProcessVerb | null {
+  const holds = [...held.values()];
+  const ending = endings.find((how) => holds.includes(how));
+  if (ending !== undefined) return state === 'down' ? null : ending;
   if (state === 'down') return 'start';
-  return wanted === 'paused' ? 'pause' : 'resume';
+  if (holds.includes('pause')) return state === 'paused' ? null : 'pause';
+  return state === 'paused' ? 'resume' : null;
 }
 
-function holdersOf(process: ProcessHand, verb: 'pause' | 'kill'): string[] {
-  const state = verb === 'pause' ? 'paused' : 'down';
-  return [...process.held].filter(([, held]) => held === state).map(([fault]) => fault);
+/** Those to whom the verb is due: a harsher ending than asked for proves nothing for the others. */
+function holdersOf(process: ProcessHand, verb: ProcessVerb): string[] {
+  return [...process.held].filter(([, held]) => held === verb).map(([fault]) => fault);
+}
+
+function heals(verb: ProcessVerb): boolean {
+  return verb === 'resume' || verb === 'start';
 }
 
 /** A fault that could not be brought about is not tried again; a healing that failed is, a few times. */
-function settleProcess(process: ProcessHand, verb: Verb, effective: boolean): void {
-  const heals = verb === 'resume' || verb === 'start';
-  process.failedAttempts = heals && !effective ? process.failedAttempts + 1 : 0;
-  if (heals && !effective && process.failedAttempts < MAX_ATTEMPTS_TO_HEAL) return;
+function settleProcess(process: ProcessHand, verb: ProcessVerb, effective: boolean): void {
+  process.failedAttempts = heals(verb) && !effective ? process.failedAttempts + 1 : 0;
+  if (heals(verb) && !effective && process.failedAttempts < MAX_ATTEMPTS_TO_HEAL) return;
   process.failedAttempts = 0;
-  if (heals) process.letGo.clear();
-  process.state = verb === 'kill' ? 'down' : verb === 'pause' ? 'paused' : 'running';
+  if (heals(verb)) process.letGo.clear();
+  process.state = heals(verb) ? 'running' : verb === 'pause' ? 'paused' : 'down';
 }
 
-function countSwallowed(hands: Hands, dropped: unknown): void {
-  if (typeof dropped !== 'object' || dropped === null) return;
-  for (const [name, count] of Object.entries(dropped)) {
-    if (typeof count === 'number') hands.swallowed.set(name, (hands.swallowed.get(name) ?? 0) + count);
+function addCounts(counts: Map<string, number>, told: unknown): void {
+  if (typeof told !== 'object' || told === null) return;
+  for (const [name, count] of Object.entries(told)) {
+    if (typeof count === 'number') counts.set(name, (counts.get(name) ?? 0) + count);
   }
 }
 
-function sameCuts(some: readonly Cut[], others: readonly Cut[]): boolean {
-  const asText = (cuts: readonly Cut[]) => cuts.map((cut) => `${nameOfCut(cut)} ${cut.mode ?? 'drop'}`).join();
+function sameLinks(some: WantedLinks, others: WantedLinks): boolean {
+  const asText = ({ cuts, slow }: WantedLinks): string =>
+    [
+      ...cuts.map((cut) => `${nameOfCut(cut)} ${cut.mode ?? 'drop'}`),
+      ...slow.map((link) => `${nameOfCut(link)} ${link.delayMs} ${link.jitterMs} ${link.loss}`),
+    ].join();
   return asText(some) === asText(others);
 }

@@ -21,24 +21,41 @@ export interface Cut {
   readonly mode?: 'drop' | 'reset';
 }
 
+/** Packets from `from` to `to` take longer, and some get lost, which TCP notices and sends them again. */
+export interface SlowLink {
+  readonly from: NodeName | 'clients';
+  readonly to: NodeName | 'clients';
+  /** On top of what the link takes anyway. */
+  readonly delayMs: number;
+  /** A packet takes up to that much longer, drawn evenly. */
+  readonly jitterMs: number;
+  /** Share of packets lost, from 0 to below 1. */
+  readonly loss: number;
+}
+
 export type Action =
-  /** The whole wanted state of the network: exactly these cuts from now on; an empty list heals everything. */
-  | { readonly port: 'links'; readonly cuts: readonly Cut[] }
-  /** `power-loss` kills and marks the data directory, so that the next start keeps only what was flushed. */
-  | {
-      readonly port: 'process';
-      readonly verb: 'pause' | 'resume' | 'kill' | 'start' | 'power-loss';
-      readonly node: NodeName;
-    }
+  /**
+   * The whole wanted state of the network: exactly these cuts and slow links from now on; two empty lists heal
+   * everything. A link that is both cut and slow is cut. There are slow links only where the runtime can make them.
+   */
+  | { readonly port: 'links'; readonly cuts: readonly Cut[]; readonly slow?: readonly SlowLink[] }
+  /**
+   * `power-loss` kills and marks the data directory, so that the next start keeps only what was flushed. `stop` asks the
+   * process to end in good order (a broker hands its leaderships over first), and kills it when that takes too long.
+   */
+  | { readonly port: 'process'; readonly verb: ProcessVerb; readonly node: NodeName }
   /** Ask the controller, through any broker, to make `to` the leader. Performed by the harness's admin client. */
   | { readonly port: 'leadership'; readonly partition: string; readonly to: NodeId };
+
+export type ProcessVerb = 'pause' | 'resume' | 'kill' | 'power-loss' | 'stop' | 'start';
 
 /** What proves that an action took effect. */
 export interface Evidence {
   readonly effective: boolean;
   /**
-   * Facts, by name. For `links`: `dropped`, the packets or bytes that the cuts just removed had swallowed, by
-   * `"1→2"`. For processes: their state as the system tells it, their pid, their start time.
+   * Facts, by name. For `links`: `dropped`, the packets or bytes that the cuts just removed had swallowed, and `slowed`,
+   * the packets or messages that the slow links just removed had delayed, each by `"1→2"`. For processes: their state as
+   * the system tells it, their pid, their start time; for `stop` whether the end was `orderly`.
    */
   readonly facts: Readonly<Record<string, unknown>>;
 }

@@ -18,9 +18,18 @@ export interface Schedule {
   readonly faults: readonly Fault[];
 }
 
-export type FaultKind = 'partition' | 'pause' | 'crash' | 'leader-move' | 'handover-crash';
+export type Fault =
+  | PartitionFault
+  | SlowLinksFault
+  | PauseFault
+  | CrashFault
+  | PowerLossFault
+  | RollingRestartFault
+  | LeaderMoveFault
+  | LeaderBurstFault
+  | HandoverCrashFault;
 
-export type Fault = PartitionFault | PauseFault | CrashFault | LeaderMoveFault | HandoverCrashFault;
+export type FaultKind = Fault['kind'];
 
 interface AnyFault {
   /** Unique within the schedule. */
@@ -45,6 +54,20 @@ export interface PartitionFault extends AnyFault {
   readonly topology: Topology;
 }
 
+/** Links between groups of nodes are slow, and may lose packets. */
+export interface SlowLinksFault extends AnyFault, Slowness {
+  readonly kind: 'slow-links';
+  /** The links that the topology would cut. */
+  readonly topology: Topology;
+}
+
+/** How slow: see `SlowLink` in `ports.ts`. */
+export interface Slowness {
+  readonly delayMs: number;
+  readonly jitterMs: number;
+  readonly loss: number;
+}
+
 /** Processes stop running, keep their memory and their connections, and go on. */
 export interface PauseFault extends AnyFault {
   readonly kind: 'pause';
@@ -57,12 +80,36 @@ export interface CrashFault extends AnyFault {
   readonly targets: Target;
 }
 
+/** Machines lose power: processes are gone, and so is what was not flushed. They start again at the end. */
+export interface PowerLossFault extends AnyFault {
+  readonly kind: 'power-loss';
+  readonly targets: Target;
+}
+
+/** Brokers stop in good order and start again, one after the other, each when the ISR is full again. */
+export interface RollingRestartFault extends AnyFault {
+  readonly kind: 'rolling-restart';
+  /** Rotates and turns round the order of the brokers. */
+  readonly draw: number;
+  /** From the end of a process to its next start. */
+  readonly downMs: number;
+  /** For so long the next one waits for full ISRs. */
+  readonly patienceMs: number;
+}
+
 /** The controller is asked to make another replica the leader. */
 export interface LeaderMoveFault extends AnyFault {
   readonly kind: 'leader-move';
   readonly partition: string;
   /** Who is to lead. */
   readonly targets: Target;
+}
+
+/** Leader moves of one partition, fast: a broker that hears nothing meanwhile misses epochs. */
+export interface LeaderBurstFault extends AnyFault {
+  readonly kind: 'leader-burst';
+  readonly partition: string;
+  readonly steps: readonly Step[];
 }
 
 /** Two handovers of one partition in a row, the second before the last replica has spoken to the second leader. */
@@ -92,7 +139,17 @@ export type Topology =
   /** Packets of one side do not arrive, those of the other do: `outward` silences the target, `inward` deafens it. */
   | ({ readonly shape: 'one-way'; readonly side: Target; readonly direction: 'outward' | 'inward' } & Reach)
   /** Two halves that see each other only through one node between them. */
-  | { readonly shape: 'bridge'; readonly middle: Target };
+  | { readonly shape: 'bridge'; readonly middle: Target }
+  /** Nodes on a ring: each hears a majority, no two of them the same one. */
+  | { readonly shape: 'majorities-ring'; readonly draw: number }
+  /** Nodes in a row: each sees only its neighbours. */
+  | { readonly shape: 'chained'; readonly draw: number }
+  /** A majority is gone, each node of it alone: what is left is no quorum. */
+  | ({ readonly shape: 'quorum-loss'; readonly draw: number } & Reach)
+  /** The leader is cut off, and of the others all see only the candidate: nobody else can be elected. */
+  | { readonly shape: 'constrained-election'; readonly partition: string; readonly draw: number }
+  /** Only links to the controller: a broker that is not heard, or that hears nothing of elections. */
+  | { readonly shape: 'control-plane'; readonly side: Target; readonly direction: 'outward' | 'inward' | 'both' };
 
 /** Which links besides those between brokers are cut on the smaller side. */
 export interface Reach {
@@ -123,10 +180,11 @@ export type Condition =
 /** One step of a fault. Names are roles, each of which stands for one node or several. */
 export type Step =
   | { readonly step: 'cut'; readonly links: readonly RoleLink[] }
-  /** All links that this fault cut. */
+  | ({ readonly step: 'slow'; readonly links: readonly RoleLink[] } & Slowness)
+  /** All links that this fault cut or slowed. */
   | { readonly step: 'mend' }
-  | { readonly step: 'pause' | 'kill'; readonly node: string }
-  /** What this fault paused goes on, what it killed starts. */
+  | { readonly step: 'pause' | 'kill' | 'power-loss' | 'stop'; readonly node: string }
+  /** What this fault paused goes on, what it ended starts. */
   | { readonly step: 'restore'; readonly node: string }
   | { readonly step: 'move'; readonly partition: string; readonly to: string }
   | { readonly step: 'wait'; readonly ms: number }

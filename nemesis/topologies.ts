@@ -7,7 +7,7 @@
  *
  * Invariant: a cut never names a node twice, and the list never holds the same cut twice.
  */
-import type { Cut, NodeId, NodeName } from './ports.ts';
+import type { Cut, NodeId, NodeName, SlowLink } from './ports.ts';
 import type { Reach, RoleLink, Topology } from './schedule.ts';
 import { minorityOf, resolveTarget, some } from './targets.ts';
 import type { ClusterView } from './view.ts';
@@ -48,6 +48,28 @@ export function resolveTopology(topology: Topology, view: ClusterView, brokers: 
         links: bothWays('left', 'right'),
       };
     }
+    case 'majorities-ring':
+      return majoritiesRing(some(brokers, brokers.length, topology.draw));
+    case 'chained': {
+      const row = some(brokers, brokers.length, topology.draw);
+      return row.length < 3 ? null : places('place', row, (one, other) => Math.abs(one - other) > 1);
+    }
+    case 'quorum-loss': {
+      const lost = apart(some(brokers, brokers.length - minorityOf(brokers), topology.draw), brokers, topology);
+      return lost && { ...lost, links: [...lost.links, { from: 'side', to: 'side' }] };
+    }
+    case 'constrained-election':
+      return constrainedElection(topology, view, brokers);
+    case 'control-plane': {
+      const side = resolveTarget(topology.side, view, brokers);
+      const silenced = topology.direction === 'outward';
+      const links = bothWays('side', 'controller').filter(
+        ({ from }) => topology.direction === 'both' || (from === 'side') === silenced,
+      );
+      return side === null || side.includes('controller')
+        ? null
+        : { groups: { side, controller: ['controller'] }, links };
+    }
   }
 }
 
@@ -66,8 +88,27 @@ export function uniteCuts(lists: Iterable<readonly Cut[]>): Cut[] {
   return [...united].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cut]) => cut);
 }
 
+/** The slow links that several faults want together: each as slow as the slowest of them. Sorted. */
+export function uniteSlowLinks(lists: Iterable<readonly SlowLink[]>): SlowLink[] {
+  const united = new Map<string, SlowLink>();
+  for (const links of lists) {
+    for (const link of links) {
+      if (link.from === link.to) continue;
+      const { delayMs, jitterMs, loss } = united.get(nameOfCut(link)) ?? link;
+      united.set(nameOfCut(link), {
+        from: link.from,
+        to: link.to,
+        delayMs: Math.max(delayMs, link.delayMs),
+        jitterMs: Math.max(jitterMs, link.jitterMs),
+        loss: Math.max(loss, link.loss),
+      });
+    }
+  }
+  return [...united].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, link]) => link);
+}
+
 /** `1→2`, as in the evidence of a runtime. */
-export function nameOfCut({ from, to }: Cut): string {
+export function nameOfCut({ from, to }: Pick<Cut, 'from' | 'to'>): string {
   return `${from}→${to}`;
 }
 
@@ -80,6 +121,52 @@ function apart(side: readonly NodeName[] | null, brokers: readonly NodeId[], rea
       ...bothWays('side', 'rest'),
       ...(reach.controller ? bothWays('side', 'controller') : []),
       ...(reach.clients ? bothWays('side', 'clients') : []),
+    ],
+  };
+}
+
+/**
+ * As Jepsen's majorities ring: from the ring of all nodes every run of a majority is taken, and the node in the middle
+ * of it hears those and nobody else. With three brokers each hears one other, in a circle.
+ */
+function majoritiesRing(ring: readonly NodeId[]): Groups | null {
+  if (ring.length < 3) return null;
+  const majority = Math.floor(ring.length / 2) + 1;
+  const before = Math.floor(majority / 2);
+  return places('place', ring, (from, to) => {
+    const ahead = (from - to + before + ring.length) % ring.length;
+    return ahead >= majority;
+  });
+}
+
+/** Each node a group of its own, with the links that `isCut` says, by position. */
+function places(name: string, nodes: readonly NodeId[], isCut: (from: number, to: number) => boolean): Groups {
+  const nameOf = (index: number): string => `${name}-${index + 1}`;
+  const links = nodes.flatMap((_, from) =>
+    nodes.flatMap((__, to) => (from !== to && isCut(from, to) ? [{ from: nameOf(from), to: nameOf(to) }] : [])),
+  );
+  return { groups: Object.fromEntries(nodes.map((node, index) => [nameOf(index), [node]])), links };
+}
+
+/** The leader is cut from everybody, the others from each other and the controller; but not from the candidate. */
+function constrainedElection(
+  topology: Topology & { readonly shape: 'constrained-election' },
+  view: ClusterView,
+  brokers: readonly NodeId[],
+): Groups | null {
+  const { partition, draw } = topology;
+  const leader = view.partitions.get(partition)?.leader ?? null;
+  const candidate = resolveTarget({ role: 'isr-follower', partition, draw }, view, brokers)?.[0];
+  if (leader === null || candidate === undefined) return null;
+  const others = brokers.filter((node) => node !== leader && node !== candidate);
+  return {
+    groups: { leader: [leader], candidate: [candidate], others, controller: ['controller'] },
+    links: [
+      ...bothWays('leader', 'candidate'),
+      ...bothWays('leader', 'others'),
+      ...bothWays('leader', 'controller'),
+      ...bothWays('others', 'controller'),
+      { from: 'others', to: 'others' },
     ],
   };
 }

@@ -38,7 +38,7 @@ async function compare(flags: CompareFlags): Promise<number> {
   const seed = flags.seed ?? drawSeed();
   const seeds = Array.from({ length: flags.testCount }, (_, index) => seed + index);
   // Both configurations are checked before anything is started.
-  for (const build of [flags.control, flags.candidate]) runConfigFrom(flags, build, seed, 'local');
+  for (const build of [flags.control, flags.candidate]) runConfigFrom(flags, build, seed, flags.runtime ?? 'local');
   const progress = createProgress();
   const signal = onInterrupt(progress);
   progress.line(`seed ${seed} · ${flags.control} against ${flags.candidate}, ${counted(flags.testCount, 'pair')}`);

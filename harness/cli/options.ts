@@ -11,7 +11,9 @@ import { buildNames } from '../../broker/core/builds.ts';
 import { defects } from '../../broker/core/defects.ts';
 import { UsageError } from '../errors.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
-import { defaultRunConfig, type FaultKind, type RunConfig } from '../plan/config.ts';
+import type { FaultKind } from '../../nemesis/schedule.ts';
+import { faultKinds } from '../../nemesis/faults/index.ts';
+import { defaultRunConfig, faultKindsOf, type RunConfig } from '../plan/config.ts';
 
 /** What commander hands to an action after `addRunOptions`. */
 export interface RunFlags {
@@ -27,7 +29,9 @@ export interface RunFlags {
   readonly rate: number;
   readonly concurrency: string;
   readonly timeLimit: number;
-  readonly nemesis: readonly FaultKind[];
+  /** `all`: whatever the runtime can do. */
+  readonly nemesis: readonly FaultKind[] | 'all';
+  readonly nemesisWeights?: Readonly<Partial<Record<FaultKind, number>>>;
   readonly nemesisInterval: number;
   readonly settleTimeout: number;
   readonly clientTimeout: number;
@@ -41,8 +45,6 @@ export interface RunFlags {
   readonly leaveDbRunning?: boolean;
   readonly json: boolean;
 }
-
-const faultKinds: readonly FaultKind[] = ['partition', 'pause', 'crash', 'leader-move', 'handover-crash'];
 
 /** Adds the flags of a cluster: its size, its promises and its timing. */
 export function addClusterOptions(command: Command): Command {
@@ -114,10 +116,17 @@ export function addRunOptions(command: Command): Command {
     .addOption(
       listOption(
         '--nemesis <kinds>',
-        `faults, comma-separated: ${faultKinds.join(', ')}, or none`,
+        `faults, comma-separated: ${faultKinds.join(', ')} (slow-links: sim only); or all that the runtime can do, or none`,
         d.nemesis,
         faultKinds,
+        'all',
       ),
+    )
+    .addOption(
+      new Option(
+        '--nemesis-weights <weights>',
+        'how often each kind is drawn: partition=30,crash=5 (default: all alike)',
+      ).argParser(weightsFrom),
     )
     .addOption(
       durationOption('--nemesis-interval <time>', 'mean time between the starts of faults', d.nemesisIntervalMs),
@@ -147,7 +156,8 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
     timeLimitMs: flags.timeLimit,
     settleTimeoutMs: flags.settleTimeout,
     clientTimeoutMs: flags.clientTimeout,
-    nemesis: flags.nemesis,
+    nemesis: nemesisFrom(flags.nemesis, runtime),
+    ...(flags.nemesisWeights === undefined ? {} : { nemesisWeights: flags.nemesisWeights }),
     nemesisIntervalMs: flags.nemesisInterval,
     replicaLagTimeMaxMs: flags.replicaLagTime,
     brokerSessionTimeoutMs: flags.sessionTimeout,
@@ -178,6 +188,8 @@ export function flagsOf(config: RunConfig): string[] {
     config.nemesis.join(',') !== d.nemesis.join(','),
     `--nemesis ${config.nemesis.length === 0 ? 'none' : config.nemesis.join(',')}`,
   );
+  const weights = Object.entries(config.nemesisWeights ?? {}).map(([kind, weight]) => `${kind}=${weight}`);
+  add(weights.length > 0, `--nemesis-weights ${weights.join(',')}`);
   add(config.nemesisIntervalMs !== d.nemesisIntervalMs, `--nemesis-interval ${seconds(config.nemesisIntervalMs)}`);
   add(config.settleTimeoutMs !== d.settleTimeoutMs, `--settle-timeout ${seconds(config.settleTimeoutMs)}`);
   add(config.clientTimeoutMs !== d.clientTimeoutMs, `--client-timeout ${seconds(config.clientTimeoutMs)}`);
@@ -205,6 +217,17 @@ export function flagsOf(config: RunConfig): string[] {
 /** A seed for a run that was not given one: short enough to be read aloud. */
 export function drawSeed(): number {
   return randomInt(1, 1_000_000_000);
+}
+
+/** The kinds of fault, all of which the runtime has to be able to bring about. */
+function nemesisFrom(wanted: RunFlags['nemesis'], runtime: RunConfig['runtime']): readonly FaultKind[] {
+  const able = faultKindsOf[runtime];
+  if (wanted === 'all') return able;
+  const strange = wanted.find((kind) => !able.includes(kind));
+  if (strange !== undefined) {
+    throw new UsageError(`--nemesis ${strange}: runtime ${runtime} cannot do that; leave it out, or use --runtime sim`);
+  }
+  return wanted;
 }
 
 /** Rules that bind several flags. */
@@ -285,18 +308,40 @@ function durationOption(flags: string, description: string, presetMs: number): O
   });
 }
 
+/** `partition=30,crash=5`; a kind without a weight has 1. */
+function weightsFrom(text: string): Readonly<Partial<Record<FaultKind, number>>> {
+  const weights: Partial<Record<FaultKind, number>> = {};
+  for (const part of text.split(',')) {
+    const [name = '', weight = ''] = part.split('=').map((piece) => piece.trim());
+    const kind = faultKinds.find((known) => known === name);
+    if (kind === undefined || !/^[1-9]\d{0,3}$/.test(weight)) {
+      throw new UsageError(
+        `--nemesis-weights ${part}: write a kind of fault and a number from 1 to 9999, such as crash=5`,
+      );
+    }
+    weights[kind] = Number(weight);
+  }
+  return weights;
+}
+
 /** A duration as these flags take it. */
 function seconds(ms: number): string {
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }
 
-/** Names from a fixed set, comma-separated; `none` and `all` are understood. */
-function listOption(flags: string, description: string, preset: readonly string[], known: readonly string[]): Option {
+/** Names from a fixed set, comma-separated; `none` and `all` are understood, which means all of them unless `all` says else. */
+function listOption(
+  flags: string,
+  description: string,
+  preset: readonly string[],
+  known: readonly string[],
+  all: unknown = known,
+): Option {
   return new Option(flags, description)
     .default(preset, preset.length === 0 ? 'none' : preset.join(','))
     .argParser((text) => {
       if (text === 'none') return [];
-      if (text === 'all') return [...known];
+      if (text === 'all') return all;
       const names = text.split(',').map((name) => name.trim());
       const strange = names.find((name) => !known.includes(name));
       if (strange !== undefined) {

@@ -32,7 +32,7 @@ export function registerRun(program: Command): void {
 
 async function run(flags: SingleRunFlags): Promise<number> {
   const seed = flags.seed ?? drawSeed();
-  runConfigFrom(flags, flags.build, seed, 'local');
+  runConfigFrom(flags, flags.build, seed, flags.runtime ?? 'local');
   const progress = createProgress();
   const signal = onInterrupt(progress);
   progress.line(`seed ${seed} · ${flags.build}`);

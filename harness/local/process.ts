@@ -1,5 +1,5 @@
 /**
- * One node's process: start, pause, resume, kill, power loss, each with proof from the system.
+ * One node's process: start, pause, resume, stop, kill, power loss, each with proof from the system.
  *
  * The process gets a group of its own, so that a Ctrl-C in the terminal reaches the harness alone. Its standard output
  * is the trace; its standard error goes straight into the node's log file, without passing through us. Time and again it
@@ -21,6 +21,9 @@ import { traceLines } from './trace-lines.ts';
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const START_TIMEOUT_MS = 15_000;
 const SIGNAL_TIMEOUT_MS = 1_000;
+/** Below the time in which an action has to be answered. */
+const STOP_TIMEOUT_MS = 8_000;
+const ORDERLY_END = 'exit code 0';
 /** Name of the mark that a power loss leaves in the data directory. */
 const POWER_LOST = 'power-lost';
 
@@ -91,6 +94,21 @@ export class NodeProcess {
     const killed = await this.kill();
     writeFileSync(join(this.#options.dataDirectory, POWER_LOST), '');
     return { ...killed, facts: { ...killed.facts, mark: POWER_LOST } };
+  }
+
+  /** Asks it to end; kills it when it has not after a while. */
+  async stop(): Promise<Evidence> {
+    const life = this.#life;
+    if (life === null) return this.#evidence(false, 'it does not run');
+    life.expectedToEnd = true;
+    send(life.pid, 'SIGTERM');
+    const end = await within(STOP_TIMEOUT_MS, life.ended);
+    if (end !== null) {
+      const orderly = end === ORDERLY_END;
+      return { effective: orderly, facts: { pid: life.pid, startTime: life.startTime, end, orderly } };
+    }
+    const killed = await this.kill();
+    return { effective: false, facts: { ...killed.facts, orderly: false, note: 'it had to be killed' } };
   }
 
   /** The last line of its log, for messages. */

@@ -123,6 +123,7 @@ class LocalCluster implements Cluster {
   async perform(action: Action): Promise<Evidence> {
     switch (action.port) {
       case 'links':
+        if (action.slow !== undefined) throw new Error('local processes have no slow links');
         return this.#setCuts(action.cuts);
       case 'process':
         return this.#performOn(this.#node(action.node), action.verb);
@@ -233,6 +234,12 @@ class LocalCluster implements Cluster {
       case 'power-loss':
         proxy.shut();
         return verb === 'kill' ? process.kill() : process.losePower();
+      case 'stop': {
+        /* The port stays open: a broker that stops still talks to the others. */
+        const evidence = await process.stop();
+        proxy.shut();
+        return evidence;
+      }
       case 'start': {
         const evidence = await process.start();
         if (evidence.effective) await proxy.open();

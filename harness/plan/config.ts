@@ -5,7 +5,8 @@
  * and checked in `harness/cli`; here stand only the shape and the defaults.
  */
 
-export type FaultKind = 'partition' | 'pause' | 'crash' | 'leader-move' | 'handover-crash';
+import { faultKinds } from '../../nemesis/faults/index.ts';
+import type { FaultKind } from '../../nemesis/schedule.ts';
 
 export interface RunConfig {
   /** A build for all brokers (`hw`), or one for each (`1=hw,2-3=epoch`). */
@@ -30,6 +31,8 @@ export interface RunConfig {
   /** Deadline of a client's operation; it closes the connection. */
   readonly clientTimeoutMs: number;
   readonly nemesis: readonly FaultKind[];
+  /** How often each kind is drawn beside the others; without them all alike. */
+  readonly nemesisWeights?: Readonly<Partial<Record<FaultKind, number>>>;
   /** Mean time between the starts of two faults. */
   readonly nemesisIntervalMs: number;
   readonly replicaLagTimeMaxMs: number;
@@ -54,7 +57,7 @@ export const defaultRunConfig: Omit<RunConfig, 'build' | 'runtime' | 'seed'> = {
   timeLimitMs: 12_000,
   settleTimeoutMs: 30_000,
   clientTimeoutMs: 1_000,
-  nemesis: ['partition', 'pause', 'crash', 'leader-move', 'handover-crash'],
+  nemesis: ['partition', 'pause', 'crash', 'power-loss', 'leader-move', 'handover-crash'],
   nemesisIntervalMs: 3_000,
   replicaLagTimeMaxMs: 2_000,
   brokerSessionTimeoutMs: 1_500,
@@ -62,4 +65,11 @@ export const defaultRunConfig: Omit<RunConfig, 'build' | 'runtime' | 'seed'> = {
   fetchMaxWaitMs: 500,
   highWatermarkCheckpointIntervalMs: 5_000,
   leaveRunning: false,
+};
+
+/** Which kinds of fault each runtime can bring about. A plan of the default kinds is the same for all of them. */
+export const faultKindsOf: Readonly<Record<RunConfig['runtime'], readonly FaultKind[]>> = {
+  sim: faultKinds,
+  local: faultKinds.filter((kind) => kind !== 'slow-links'),
+  docker: faultKinds.filter((kind) => kind !== 'slow-links'),
 };

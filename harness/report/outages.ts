@@ -29,16 +29,16 @@ function outagesOfOne(fault: FaultSeen, end: number): Outage[] {
     open.delete(node);
   };
   for (const { step, ms } of fault.steps) {
-    const [, verb, role] = /^(kill|pause|restore) (.+)$/.exec(step) ?? [];
+    const [, verb, role] = /^(kill|power-loss|stop|pause|restore) (.+)$/.exec(step) ?? [];
     if (verb === undefined || role === undefined) continue;
     for (const node of nodesOf(fault, role)) {
       const time = fault.startTime + ms * 1e6;
       if (verb === 'restore') close(node, time);
-      else open.set(node, { kind: verb === 'kill' ? 'down' : 'paused', from: time });
+      else open.set(node, { kind: verb === 'pause' ? 'paused' : 'down', from: time });
     }
   }
-  if (fault.steps.length === 0 && (fault.kind === 'crash' || fault.kind === 'pause')) {
-    const kind = fault.kind === 'crash' ? 'down' : 'paused';
+  if (fault.steps.length === 0 && ['crash', 'power-loss', 'pause'].includes(fault.kind)) {
+    const kind = fault.kind === 'pause' ? 'paused' : 'down';
     for (const role of Object.keys(fault.nodes))
       for (const node of nodesOf(fault, role)) open.set(node, { kind, from: fault.startTime });
   }

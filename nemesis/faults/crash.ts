@@ -5,7 +5,7 @@
  * as the high watermark since its last checkpoint. What proves it: the process is gone, and a new one has started.
  */
 import type { NodeId } from '../ports.ts';
-import type { CrashFault } from '../schedule.ts';
+import type { CrashFault, End } from '../schedule.ts';
 import { describeTarget, resolveTarget } from '../targets.ts';
 import type { ClusterView } from '../view.ts';
 import { drawProcessTarget } from './pause.ts';
@@ -27,9 +27,12 @@ export function crashProgram(fault: CrashFault, view: ClusterView, brokers: read
 export function drawCrash(context: DrawContext, random: Draws): Pick<CrashFault, 'kind' | 'targets' | 'until'> {
   const partition = random.pick(context.partitions);
   const targets = drawProcessTarget(partition, random);
-  /* Some come back as soon as another leads: the return then meets a young leader. */
-  const until = random.chance(0.3)
-    ? ({ await: { seen: 'leader-change', partition }, deadlineMs: context.sessionTimeoutMs + 1_000 } as const)
+  return { kind: 'crash', targets, until: drawComeback(partition, context, random) };
+}
+
+/** Some come back as soon as another leads: the return then meets a young leader. */
+export function drawComeback(partition: string, context: DrawContext, random: Draws): End {
+  return random.chance(0.3)
+    ? { await: { seen: 'leader-change', partition }, deadlineMs: context.sessionTimeoutMs + 1_000 }
     : { ms: random.int(300, context.sessionTimeoutMs + 1_000) };
-  return { kind: 'crash', targets, until };
 }

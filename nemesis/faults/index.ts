@@ -7,13 +7,27 @@ import type { Fault, FaultKind } from '../schedule.ts';
 import type { ClusterView } from '../view.ts';
 import { crashProgram, drawCrash } from './crash.ts';
 import { drawHandoverCrash, handoverCrashProgram } from './handover-crash.ts';
+import { drawLeaderBurst, leaderBurstProgram } from './leader-burst.ts';
 import { drawLeaderMove, leaderMoveProgram } from './leader-move.ts';
 import { drawPartition, partitionProgram } from './partition.ts';
 import { drawPause, pauseProgram } from './pause.ts';
+import { drawPowerLoss, powerLossProgram } from './power-loss.ts';
 import type { DrawContext, Draws, Program } from './program.ts';
+import { drawRollingRestart, rollingRestartProgram } from './rolling-restart.ts';
+import { drawSlowLinks, slowLinksProgram } from './slow-links.ts';
 
 /** Every kind that a plan may hold, in the order of the documentation. */
-export const faultKinds: readonly FaultKind[] = ['partition', 'pause', 'crash', 'leader-move', 'handover-crash'];
+export const faultKinds: readonly FaultKind[] = [
+  'partition',
+  'slow-links',
+  'pause',
+  'crash',
+  'power-loss',
+  'rolling-restart',
+  'leader-move',
+  'leader-burst',
+  'handover-crash',
+];
 
 /** Whom the fault hits now and what it does, or null when nobody has the role that it is aimed at. */
 export function programOf(fault: Fault, view: ClusterView, brokers: readonly NodeId[]): Program | null {
@@ -24,8 +38,16 @@ export function programOf(fault: Fault, view: ClusterView, brokers: readonly Nod
       return pauseProgram(fault, view, brokers);
     case 'crash':
       return crashProgram(fault, view, brokers);
+    case 'slow-links':
+      return slowLinksProgram(fault, view, brokers);
+    case 'power-loss':
+      return powerLossProgram(fault, view, brokers);
+    case 'rolling-restart':
+      return rollingRestartProgram(fault, view, brokers);
     case 'leader-move':
       return leaderMoveProgram(fault, view, brokers);
+    case 'leader-burst':
+      return leaderBurstProgram(fault, view, brokers);
     case 'handover-crash':
       return handoverCrashProgram(fault, view, brokers);
   }
@@ -43,8 +65,16 @@ export function drawFault(kind: FaultKind, context: DrawContext, random: Draws):
       return drawPause(context, random);
     case 'crash':
       return drawCrash(context, random);
+    case 'slow-links':
+      return drawSlowLinks(context, random);
+    case 'power-loss':
+      return drawPowerLoss(context, random);
+    case 'rolling-restart':
+      return drawRollingRestart(context, random);
     case 'leader-move':
       return drawLeaderMove(context, random);
+    case 'leader-burst':
+      return drawLeaderBurst(context, random);
     case 'handover-crash':
       return drawHandoverCrash(context, random);
   }

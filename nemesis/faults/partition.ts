@@ -12,6 +12,19 @@ import type { ClusterView } from '../view.ts';
 import { drawChoice, provenBy } from './program.ts';
 import type { DrawContext, Draws, Program } from './program.ts';
 
+const shapes = [
+  'halves',
+  'isolated-node',
+  'leader-with-minority',
+  'one-way',
+  'bridge',
+  'majorities-ring',
+  'chained',
+  'quorum-loss',
+  'constrained-election',
+  'control-plane',
+] as const;
+
 export function partitionProgram(fault: PartitionFault, view: ClusterView, brokers: readonly NodeId[]): Program | null {
   const resolved = resolveTopology(fault.topology, view, brokers);
   return (
@@ -37,6 +50,16 @@ export function describeTopology(topology: Topology): string {
       return `one way, ${topology.direction}: ${describeTarget(topology.side)}${describeReach(topology)}`;
     case 'bridge':
       return `bridge over ${describeTarget(topology.middle)}`;
+    case 'majorities-ring':
+      return 'majorities ring';
+    case 'chained':
+      return 'nodes in a row';
+    case 'quorum-loss':
+      return `quorum loss${describeReach(topology)}`;
+    case 'constrained-election':
+      return `constrained election of ${topology.partition}`;
+    case 'control-plane':
+      return `links to the controller, ${topology.direction}: ${describeTarget(topology.side)}`;
   }
 }
 
@@ -48,7 +71,8 @@ export function drawPartition(
   return { kind: 'partition', topology: drawTopology(partition, random), until: drawEnd(partition, context, random) };
 }
 
-function drawTopology(partition: string, random: Draws): Topology {
+/** Any shape; those that leave somebody to lead are as frequent as those that leave nobody. */
+export function drawTopology(partition: string, random: Draws): Topology {
   const draw = drawChoice(random);
   const reach = { controller: random.chance(0.5), clients: random.chance(0.25) };
   const side = random.pick([
@@ -57,7 +81,7 @@ function drawTopology(partition: string, random: Draws): Topology {
     { role: 'isr-follower', partition, draw },
     { role: 'last-in-isr', partition },
   ] as const);
-  switch (random.pick(['halves', 'isolated-node', 'leader-with-minority', 'one-way', 'bridge'] as const)) {
+  switch (random.pick(shapes)) {
     case 'halves':
       return { shape: 'halves', draw, ...reach };
     case 'isolated-node':
@@ -68,6 +92,16 @@ function drawTopology(partition: string, random: Draws): Topology {
       return { shape: 'one-way', side, direction: random.pick(['outward', 'inward'] as const), ...reach };
     case 'bridge':
       return { shape: 'bridge', middle: side };
+    case 'majorities-ring':
+      return { shape: 'majorities-ring', draw };
+    case 'chained':
+      return { shape: 'chained', draw };
+    case 'quorum-loss':
+      return { shape: 'quorum-loss', draw, ...reach };
+    case 'constrained-election':
+      return { shape: 'constrained-election', partition, draw };
+    case 'control-plane':
+      return { shape: 'control-plane', side, direction: random.pick(['outward', 'inward', 'both'] as const) };
   }
 }
 

@@ -7,7 +7,7 @@
  *
  * Invariant: a fault is effective only if something that the runtime reported says so.
  */
-import type { Cut, NodeId } from '../ports.ts';
+import type { Cut, NodeId, ProcessVerb } from '../ports.ts';
 import type { Step } from '../schedule.ts';
 
 export interface Program {
@@ -22,7 +22,7 @@ export interface Program {
 
 /** What one action of a fault brought about. */
 export interface EvidenceEntry {
-  readonly action: 'cut' | 'pause' | 'kill' | 'resume' | 'start' | 'move';
+  readonly action: 'cut' | 'slow' | 'move' | ProcessVerb;
   readonly effective: boolean;
   readonly [fact: string]: unknown;
 }
