@@ -115,7 +115,7 @@ function reading<T>(path: string, read: (path: string) => T): T {
 /** What one batch may unpack to: thirty times the largest that brokers accept. */
 const unpackedMax = 1 << 25;
 
-const decompressors: Decompressors = {
+export const decompressors: Decompressors = {
   gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: unpackedMax }),
   zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: unpackedMax }),
 };

@@ -7,6 +7,7 @@ import { buildNames } from '../../broker/core/builds.ts';
 import type { ProcessConfig } from '../../broker/core/settings.ts';
 import type { Cluster, ProcessPlace } from '../../nemesis/ports.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
+import { clusterSettingsOf } from '../plan/cluster-settings.ts';
 import type { RunConfig } from '../plan/config.ts';
 
 /** What a cluster is told, out of a run's configuration. */
@@ -48,15 +49,7 @@ export function bootstrapOf({ addresses }: Pick<Cluster, 'addresses'>): string {
 export function nodeCommand(config: ClusterConfig, clockOriginNs: bigint): (place: ProcessPlace) => readonly string[] {
   const builds = buildsByNode(config.build, config.brokers, buildNames);
   if (typeof builds === 'string') throw new Error(builds);
-  const settings: ProcessConfig['settings'] = {
-    replicaLagTimeMaxMs: config.replicaLagTimeMaxMs,
-    brokerSessionTimeoutMs: config.brokerSessionTimeoutMs,
-    heartbeatIntervalMs: config.heartbeatIntervalMs,
-    fetchMaxWaitMs: config.fetchMaxWaitMs,
-    highWatermarkCheckpointIntervalMs: config.highWatermarkCheckpointIntervalMs,
-    minInsyncReplicas: config.minInsyncReplicas,
-    uncleanElection: config.uncleanElection,
-  };
+  const settings = clusterSettingsOf(config);
   return ({ node, ...place }) => {
     const processConfig: ProcessConfig = {
       node,

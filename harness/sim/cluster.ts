@@ -94,6 +94,7 @@ export class SimCluster {
   }
 }
 
-function addressOf(node: NodeId | 'controller'): { readonly host: string; readonly port: number } {
+/** Where a node listens. */
+export function addressOf(node: NodeId | 'controller'): { readonly host: string; readonly port: number } {
   return { host: node === 'controller' ? node : `broker-${node}`, port: PORT };
 }

@@ -59,6 +59,8 @@ export interface SimulationFacts {
   readonly residual: readonly string[];
   readonly finalLeaders: Readonly<Record<string, NodeId>>;
   readonly finalReadComplete: boolean;
+  /** Why the run never came to its load, if it did not: then there is nothing to judge. */
+  readonly error?: string;
 }
 
 export interface SimulatedReplica {

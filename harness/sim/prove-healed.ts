@@ -1,0 +1,51 @@
+/**
+ * The proof that everything healed, in the kernel: a fresh round trip on every link, until each has answered or the time
+ * is up.
+ *
+ * A probe sets out from the place of a node, on a connection of its own, whatever the node's process does.
+ */
+import type { LinkProbe, NodeName } from '../../nemesis/ports.ts';
+import { addressOf } from './cluster.ts';
+import type { SimCluster } from './cluster.ts';
+import { ask } from './sim-requests.ts';
+
+const NS_PER_MS = 1e6;
+const PROBE_TIMEOUT_MS = 1_000;
+/** A refused connection answers at once: leave the node the time to start. */
+const PAUSE_NS = 100 * NS_PER_MS;
+
+/** Lets time pass until every link has answered, for at most `timeoutMs`. Answers with the links that did not. */
+export function proveHealed(cluster: SimCluster, timeoutMs: number): readonly LinkProbe[] {
+  const { kernel } = cluster;
+  const deadlineNs = kernel.nowNs + timeoutMs * NS_PER_MS;
+  for (;;) {
+    const failed = probeLinks(cluster).filter((probe) => !probe.ok);
+    if (failed.length === 0 || kernel.nowNs > deadlineNs) return failed;
+    kernel.runFor(PAUSE_NS);
+  }
+}
+
+function probeLinks(cluster: SimCluster): LinkProbe[] {
+  const { kernel } = cluster;
+  const nodes: readonly NodeName[] = ['controller', ...cluster.brokers];
+  const links = [...nodes, 'clients' as const].flatMap((from) => nodes.map((to) => ({ from, to })));
+  const probed = links.filter(({ from, to }) => from !== to && !(from === 'clients' && to === 'controller'));
+  const probes: LinkProbe[] = [];
+  for (const { from, to } of probed) {
+    const { host, port } = addressOf(to);
+    const question = {
+      from: `probe-${from}`,
+      place: kernel.placeOf(from),
+      address: `${host}:${port}`,
+      api: 'ApiVersions' as const,
+      version: 0,
+      body: { clientSoftwareName: '', clientSoftwareVersion: '' },
+      timeoutMs: PROBE_TIMEOUT_MS,
+    };
+    ask(kernel, question, (answer) => {
+      probes.push({ from, to, ...(answer.failure === undefined ? { ok: true } : { ok: false, error: answer.failure }) });
+    });
+  }
+  kernel.runUntil(() => probes.length === probed.length, Infinity);
+  return probes;
+}

@@ -1,0 +1,159 @@
+/**
+ * The load in the kernel: what `harness/run/load.ts` is on real sockets, of the same threads.
+ *
+ * Its operations are drawn by the workload, from one stream for each process, or stand in a plan: then each begins at
+ * its time or as soon as the one before it on its thread is over.
+ */
+import type { Key } from '../../checker/history.ts';
+import { nextProcess } from '../client/client.ts';
+import { defaultClientConfig } from '../client/contract.ts';
+import type { ClientOperation, Completion } from '../client/operations.ts';
+import type { RunConfig } from '../plan/config.ts';
+import type { Random } from '../plan/random.ts';
+import type { FinalReadState } from '../workload/final-read.ts';
+import { completeness, createFinalRead, nextFinalOperation, observeFinalRead } from '../workload/final-read.ts';
+import type { ValueCounters } from '../workload/send-poll.ts';
+import { createSendPoll, defaultSendPoll, nextOperation } from '../workload/send-poll.ts';
+import { startThread } from '../workload/thread.ts';
+import type { Source, Thread, ThreadPorts } from '../workload/thread.ts';
+import { addressOf } from './cluster.ts';
+import type { SimCluster } from './cluster.ts';
+import { driveInKernel } from './sim-process.ts';
+import type { LoadPlan } from './simulation.ts';
+
+export interface SimLoadOptions {
+  readonly cluster: SimCluster;
+  readonly config: RunConfig;
+  readonly keys: readonly Key[];
+  readonly random: Random;
+  /** Exactly these operations; null: as the workload draws them. */
+  readonly plan: LoadPlan | null;
+  readonly invoked: (process: number, operation: ClientOperation, final: boolean) => void;
+  readonly completed: (process: number, completion: Completion) => void;
+}
+
+const NS_PER_MS = 1e6;
+/** Unix time at which the run's clock stands at zero, as records carry it: the first of January 2026. */
+const UNIX_ORIGIN_MS = 1_767_225_600_000;
+/** Readers of the final read, each on its own. */
+const FINAL_READERS = 2;
+
+export class SimLoad {
+  readonly #options: SimLoadOptions;
+  #threads: readonly Thread[] = [];
+
+  constructor(options: SimLoadOptions) {
+    this.#options = options;
+  }
+
+  /** Starts all processes; the topic must exist. */
+  start(): void {
+    const { config, plan } = this.#options;
+    const ports = this.#ports(false);
+    const sourceOf = plan === null ? this.#drawn() : this.#written(plan);
+    this.#threads = Array.from({ length: config.concurrency }, (_, thread) =>
+      startThread(ports, thread, sourceOf, () => {}),
+    );
+  }
+
+  /** Begins no more operations. */
+  stop(): void {
+    for (const thread of this.#threads) thread.stop();
+  }
+
+  /** Whether all operations have ended. */
+  get ended(): boolean {
+    return this.#threads.every((thread) => thread.ended);
+  }
+
+  /** After the end: lets time pass while fresh processes read every key up to `ends`. Says whether they got there. */
+  finalRead(ends: ReadonlyMap<Key, number>, timeoutMs: number): boolean {
+    const { config, cluster } = this.#options;
+    const { kernel } = cluster;
+    const readers: FinalReadState[] = [];
+    const readerOf = (): Source => {
+      const state = createFinalRead(ends);
+      readers.push(state);
+      return {
+        next: (nowNs) => nextFinalOperation(state, nowNs),
+        observe: (completion, positions, nowNs) => observeFinalRead(state, completion, positions, nowNs),
+      };
+    };
+    const ports = this.#ports(true);
+    const reading = this.#threads
+      .slice(0, FINAL_READERS)
+      .map(({ process }) => startThread(ports, nextProcess(process, config.concurrency), readerOf, () => {}));
+    const read = (): boolean => reading.every((thread) => thread.ended);
+    if (!kernel.runUntil(read, timeoutMs * NS_PER_MS)) {
+      for (const thread of reading) thread.stop();
+      kernel.runUntil(read, Infinity);
+    }
+    return [...completeness(readers, ends).values()].every((key) => key.complete);
+  }
+
+  #drawn(): (process: number) => Source {
+    const { config, keys, random, cluster } = this.#options;
+    const values: ValueCounters = new Map();
+    const workload = { keys, rate: config.rate, concurrency: config.concurrency, ...defaultSendPoll };
+    return (process) => {
+      const state = createSendPoll(workload, values, random.stream(`workload:${process}`), cluster.kernel.nowNs);
+      return { next: (nowNs) => nextOperation(state, nowNs), observe: () => {} };
+    };
+  }
+
+  #written({ operations }: LoadPlan): (process: number) => Source {
+    const { config, cluster } = this.#options;
+    const startNs = cluster.kernel.nowNs;
+    const byThread = Array.from({ length: config.concurrency }, (_, thread) =>
+      operations.filter((operation) => operation.thread === thread).values(),
+    );
+    return (process) => {
+      const left = byThread[process % config.concurrency]!;
+      return {
+        next(nowNs) {
+          const { value, done } = left.next();
+          if (done === true) return null;
+          return { operation: value.operation, dueNs: Math.max(nowNs, startNs + value.atMs * NS_PER_MS) };
+        },
+        observe: () => {},
+      };
+    };
+  }
+
+  #ports(final: boolean): ThreadPorts {
+    const { cluster, config, invoked, completed } = this.#options;
+    const { kernel } = cluster;
+    const place = kernel.placeOf('clients');
+    const bootstrap = cluster.brokers.map((node) => ({ node, ...addressOf(node) }));
+    return {
+      concurrency: config.concurrency,
+      nowNs: () => kernel.nowNs,
+      at(timeNs, action) {
+        let calledOff = false;
+        kernel.at(timeNs, 'operation', () => {
+          if (!calledOff) action();
+        });
+        return () => {
+          calledOff = true;
+        };
+      },
+      drive: (process, onComplete) =>
+        driveInKernel(
+          kernel,
+          place,
+          {
+            ...defaultClientConfig,
+            process,
+            bootstrap,
+            acks: config.acks,
+            operationTimeoutMs: config.clientTimeoutMs,
+            metadataTimeoutMs: Math.ceil(config.clientTimeoutMs / 4),
+            unixOriginMs: UNIX_ORIGIN_MS,
+          },
+          onComplete,
+        ),
+      recordInvoke: (process, operation, first) => invoked(process, operation, final && first),
+      recordComplete: completed,
+    };
+  }
+}

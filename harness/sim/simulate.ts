@@ -1,0 +1,234 @@
+/**
+ * A whole run in virtual time: deploy, load and break, heal, settle, read back; as a function.
+ *
+ * Everything that decides is what decides in every other runtime: the cores, the client, the workload, the conductor,
+ * the rule of settling, the lines of the history. What is simulated is what lies between them: time, the network, the
+ * disks and the processes. The phases are those of `harness/run/run.ts`, in the same order.
+ *
+ * Invariant: the same request gives the same simulation, to the byte: all chance comes from named streams of the seed.
+ * Left out: files, and the verdict.
+ */
+import { buildNames } from '../../broker/core/builds.ts';
+import type { Key, Operation } from '../../checker/history.ts';
+import type { TraceLine } from '../../nemesis/ports.ts';
+import { endsOf, isChange, leadersOf, unrest } from '../../nemesis/rest.ts';
+import { createView, foldLine, isFullySynced } from '../../nemesis/view.ts';
+import type { ClusterView } from '../../nemesis/view.ts';
+import { HistoryLines } from '../client/history-lines.ts';
+import { keyOf } from '../client/operations.ts';
+import { buildsByNode } from '../plan/builds-by-node.ts';
+import { clusterSettingsOf } from '../plan/cluster-settings.ts';
+import { createRandom } from '../plan/random.ts';
+import type { Random } from '../plan/random.ts';
+import { SimCluster } from './cluster.ts';
+import { linkDelays } from './link-delays.ts';
+import { proveHealed } from './prove-healed.ts';
+import { SimAdmin } from './sim-admin.ts';
+import { SimFaults, Starter } from './sim-faults.ts';
+import { SimLoad } from './sim-load.ts';
+import type { SimulatedReplica, Simulation, SimulationFacts, SimulationRequest } from './simulation.ts';
+
+const NS_PER_MS = 1e6;
+const READY_TIMEOUT_MS = 30_000;
+const HEAL_TIMEOUT_MS = 15_000;
+const FINAL_READ_TIMEOUT_MS = 15_000;
+/** Every action of the nemesis is answered long before. */
+const STOP_TIMEOUT_NS = 600_000 * NS_PER_MS;
+
+/** Runs it. */
+export function simulate(request: SimulationRequest): Simulation {
+  return new SimulatedRun(request).execute();
+}
+
+class SimulatedRun {
+  readonly #request: SimulationRequest;
+  readonly #keys: readonly Key[];
+  readonly #random: Random;
+  readonly #cluster: SimCluster;
+  readonly #view: ClusterView;
+  readonly #lines = new HistoryLines();
+  readonly #history: Operation[] = [];
+  readonly #trace: TraceLine[] = [];
+  readonly #faults: SimFaults;
+  readonly #starter: Starter;
+  readonly #admin: SimAdmin;
+  readonly #load: SimLoad;
+  /** Lines that tell of a change, and when the last of them came. */
+  #changes = 0;
+  #changedNs = 0;
+  readonly #facts: { -readonly [K in keyof SimulationFacts]: SimulationFacts[K] } = {
+    healed: false,
+    healMs: 0,
+    settled: false,
+    settleMs: 0,
+    residual: [],
+    finalLeaders: {},
+    finalReadComplete: false,
+  };
+
+  constructor(request: SimulationRequest) {
+    const { config, schedule, load, codec } = request;
+    const { topic, partitions, brokers, defects } = config;
+    this.#request = request;
+    this.#keys = Array.from({ length: partitions }, (_, partition) => keyOf(topic, partition));
+    this.#random = createRandom(config.seed);
+    this.#view = createView(this.#keys);
+    const builds = buildsByNode(config.build, brokers, buildNames);
+    if (typeof builds === 'string') throw new Error(builds);
+    this.#cluster = new SimCluster({
+      builds,
+      defects,
+      settings: clusterSettingsOf(config),
+      delayNs: linkDelays(this.#random),
+      onTrace: (line) => this.#take(line as unknown as TraceLine),
+      ...(codec === undefined ? {} : { codec }),
+    });
+    this.#starter = new Starter(this.#cluster, this.#random);
+    this.#admin = new SimAdmin(this.#cluster, config.clientTimeoutMs);
+    const { kernel } = this.#cluster;
+    const now = (): number => kernel.nowNs;
+    this.#faults = new SimFaults(
+      {
+        schedule,
+        partitions: this.#keys,
+        cluster: this.#cluster,
+        admin: this.#admin,
+        random: this.#random,
+        record: (kind, value) => this.#history.push(this.#lines.nemesis(now(), kind, value)),
+      },
+      this.#starter,
+    );
+    this.#load = new SimLoad({
+      cluster: this.#cluster,
+      config,
+      keys: this.#keys,
+      random: this.#random,
+      plan: load ?? null,
+      invoked: (process, operation, final) =>
+        this.#history.push(this.#lines.invoke(now(), process, operation, config.acks, final)),
+      completed: (process, completion) => this.#history.push(this.#lines.complete(now(), process, completion)),
+    });
+  }
+
+  execute(): Simulation {
+    const { kernel } = this.#cluster;
+    this.#starter.start('controller');
+    for (const node of this.#cluster.brokers) this.#starter.start(node);
+    const failure = this.#getReady();
+    if (failure === null) this.#test();
+    else this.#facts.error = failure;
+    return {
+      history: this.#history,
+      trace: this.#trace,
+      facts: this.#facts,
+      replicas: this.#replicas(),
+      hash: kernel.hash,
+      events: kernel.events,
+      virtualNs: kernel.nowNs,
+    };
+  }
+
+  #test(): void {
+    const { config } = this.#request;
+    const { kernel } = this.#cluster;
+    this.#load.start();
+    this.#faults.start();
+    kernel.runFor(config.timeLimitMs * NS_PER_MS);
+    this.#faults.stop();
+    kernel.runUntil(() => this.#faults.finished, STOP_TIMEOUT_NS);
+    this.#proveHealed();
+    this.#load.stop();
+    kernel.runUntil(() => this.#load.ended, STOP_TIMEOUT_NS);
+    this.#settle();
+    this.#facts.finalReadComplete = this.#load.finalRead(endsOf(this.#view), FINAL_READ_TIMEOUT_MS);
+    this.#facts.finalLeaders = leadersOf(this.#view);
+  }
+
+  /** The topic is there, and every replica in its role; else what is missing. */
+  #getReady(): string | null {
+    const { topic, partitions, replicationFactor } = this.#request.config;
+    const missing = this.#admin.createTopic(topic, partitions, replicationFactor, READY_TIMEOUT_MS);
+    if (missing !== null) return missing;
+    const ready = this.#untilTrace(() => isFullySynced(this.#view), READY_TIMEOUT_MS * NS_PER_MS);
+    return ready ? null : `the cluster did not get ready within ${READY_TIMEOUT_MS / 1000} s`;
+  }
+
+  #proveHealed(): void {
+    const startNs = this.#cluster.kernel.nowNs;
+    const deaf = proveHealed(this.#cluster, HEAL_TIMEOUT_MS);
+    this.#facts.healed = deaf.length === 0;
+    this.#facts.healMs = this.#msSince(startNs);
+    this.#remain(deaf.map((probe) => `no round trip from ${probe.from} to ${probe.to}: ${probe.error ?? 'no answer'}`));
+  }
+
+  /** The rule of `harness/run/settle.ts`: at rest, and no change for longer than a follower's fetch can wait. */
+  #settle(): void {
+    const { settleTimeoutMs, fetchMaxWaitMs } = this.#request.config;
+    const { kernel } = this.#cluster;
+    const restNs = 2 * fetchMaxWaitMs * NS_PER_MS;
+    const startNs = kernel.nowNs;
+    const deadlineNs = startNs + settleTimeoutMs * NS_PER_MS;
+    let settled = false;
+    while (!settled && kernel.nowNs < deadlineNs) {
+      if (!this.#untilTrace(() => unrest(this.#view).length === 0, deadlineNs - kernel.nowNs)) break;
+      const before = this.#changes;
+      const restedNs = Math.max(kernel.nowNs + NS_PER_MS, this.#changedNs + restNs);
+      settled = !kernel.runUntil(() => this.#changes !== before, restedNs - kernel.nowNs);
+      if (settled) kernel.runFor(restedNs - kernel.nowNs);
+    }
+    this.#facts.settled = settled && this.#facts.healed;
+    this.#facts.settleMs = this.#msSince(startNs);
+    if (settled) return;
+    const residual = unrest(this.#view);
+    this.#remain(residual.length > 0 ? residual : ['the replicas kept changing']);
+  }
+
+  /** Looks at the condition after each trace line; false when it does not hold in time. */
+  #untilTrace(condition: () => boolean, limitNs: number): boolean {
+    if (condition()) return true;
+    let seen = this.#trace.length;
+    const look = (): boolean => {
+      if (this.#trace.length === seen) return false;
+      seen = this.#trace.length;
+      return condition();
+    };
+    return this.#cluster.kernel.runUntil(look, limitNs);
+  }
+
+  #take(line: TraceLine): void {
+    this.#trace.push(line);
+    foldLine(this.#view, line);
+    if (isChange(line)) {
+      this.#changes += 1;
+      this.#changedNs = line.time;
+    }
+    this.#faults.trace(line);
+  }
+
+  #remain(residual: readonly string[]): void {
+    this.#facts.residual = [...this.#facts.residual, ...residual];
+  }
+
+  #msSince(startNs: number): number {
+    return Math.round((this.#cluster.kernel.nowNs - startNs) / NS_PER_MS);
+  }
+
+  #replicas(): SimulatedReplica[] {
+    const replicas: SimulatedReplica[] = [];
+    for (const node of this.#cluster.brokers) {
+      const { disk } = this.#cluster.kernel.node(node);
+      for (const log of disk.logs) {
+        const logStart = disk.checkpointed('log-start-offset-checkpoint', log.name);
+        const bytes = disk.read(log.name, 0, log.sizeBytes);
+        replicas.push({
+          node,
+          key: log.name,
+          segments: [{ baseOffset: log.baseOffset, bytes }],
+          logStart: logStart === 0 ? null : logStart,
+        });
+      }
+    }
+    return replicas;
+  }
+}
+
