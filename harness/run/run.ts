@@ -13,8 +13,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { nodeName } from '../../checker/parse-trace.ts';
 import type { RunResults } from '../../checker/results.ts';
-import { generateSchedule } from '../../nemesis/plan.ts';
 import type { Cluster, LinkProbe, NodeId } from '../../nemesis/ports.ts';
+import { endsOf, leadersOf } from '../../nemesis/rest.ts';
 import { isFullySynced } from '../../nemesis/view.ts';
 import { collectedBytes } from '../check/collected-bytes.ts';
 import { keyOf } from '../client/operations.ts';
@@ -27,6 +27,7 @@ import { createAdmin, type Admin } from './admin.ts';
 import { prepareFaults } from './faults.ts';
 import { startLoad } from './load.ts';
 import { lastWords, nodeCommand } from './node-command.ts';
+import { planOf } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { ChosenRuntime } from './runtimes.ts';
 import { proveHealed, settle } from './settle.ts';
@@ -246,19 +247,7 @@ class Run {
   async #test(cluster: Cluster, trace: TraceLog, recorder: Recorder): Promise<void> {
     const { config, directory } = this.#request;
     const random = createRandom(config.seed);
-    const schedule = generateSchedule(
-      {
-        seed: config.seed,
-        durationMs: config.timeLimitMs,
-        kinds: config.nemesis,
-        partitions: this.#keys,
-        brokers: cluster.brokers,
-        intervalMs: config.nemesisIntervalMs,
-        sessionTimeoutMs: config.brokerSessionTimeoutMs,
-        lagTimeMs: config.replicaLagTimeMaxMs,
-      },
-      random.stream('faults'),
-    );
+    const schedule = planOf(config);
     writeJson(join(directory, 'schedule.json'), schedule);
     const admin = createAdmin(cluster.addresses, config.clientTimeoutMs);
     const faults = prepareFaults({
@@ -290,11 +279,11 @@ class Run {
       await this.#phase('closing the producers', () => load.stop());
       await this.#phase('settling', () => this.#settle(trace));
       await this.#phase('reading back', async () => {
-        const reached = await load.finalRead(endsOf(trace), FINAL_READ_TIMEOUT_MS);
+        const reached = await load.finalRead(endsOf(trace.view), FINAL_READ_TIMEOUT_MS);
         this.#file.finalReadComplete = [...reached.values()].every((key) => key.complete);
       });
       await this.#phase('collecting the logs', () => this.#collect(cluster, trace));
-      this.#file.finalLeaders = leadersOf(trace);
+      this.#file.finalLeaders = leadersOf(trace.view);
     } finally {
       // After a failure too: nothing of ours may talk to an address whose network is about to go.
       await faults.stop().catch(() => undefined);
@@ -392,19 +381,4 @@ class Run {
     if (this.#failure !== null) throw this.#failure;
     if (this.#ending.signal.aborted) throw new InterruptedError();
   }
-}
-
-/** Where each partition ends for consumers: its leader's high watermark. */
-function endsOf(trace: TraceLog): Map<string, number> {
-  const ends = new Map<string, number>();
-  for (const [key, { leader, replica }] of trace.view.partitions) {
-    if (leader !== null) ends.set(key, replica.get(leader)?.hw ?? 0);
-  }
-  return ends;
-}
-
-function leadersOf(trace: TraceLog): Record<string, NodeId> {
-  const leaders: Record<string, NodeId> = {};
-  for (const [key, { leader }] of trace.view.partitions) if (leader !== null) leaders[key] = leader;
-  return leaders;
 }

@@ -7,30 +7,11 @@
  */
 import { checkRun } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
-import { generateSchedule } from '../../nemesis/plan.ts';
-import type { Schedule } from '../../nemesis/schedule.ts';
 import { decompressors } from '../check/load-run.ts';
-import { keyOf } from '../client/operations.ts';
 import type { RunConfig } from '../plan/config.ts';
-import { createRandom } from '../plan/random.ts';
 import type { Simulation, SimulationRequest } from '../sim/simulation.ts';
 
-/** The fault schedule that a configuration's seed draws: the same in every runtime, and for every build. */
-export function planOf(config: RunConfig): Schedule {
-  return generateSchedule(
-    {
-      seed: config.seed,
-      durationMs: config.timeLimitMs,
-      kinds: config.nemesis,
-      partitions: Array.from({ length: config.partitions }, (_, partition) => keyOf(config.topic, partition)),
-      brokers: Array.from({ length: config.brokers }, (_, index) => index + 1),
-      intervalMs: config.nemesisIntervalMs,
-      sessionTimeoutMs: config.brokerSessionTimeoutMs,
-      lagTimeMs: config.replicaLagTimeMaxMs,
-    },
-    createRandom(config.seed).stream('faults'),
-  );
-}
+export { planOf } from './plan.ts';
 
 /** How a simulated run is called in its results. */
 export interface SimulatedRunName {
