@@ -23,10 +23,13 @@ import {
   encodeResponse,
 } from '../../broker/protocol/index.ts';
 import type { ApiName, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
+import type { Cut, SlowLink } from '../../nemesis/ports.ts';
+import type { Random } from '../plan/random.ts';
 import type { Disk } from './disk.ts';
 import { EventQueue } from './event-queue.ts';
 import { Journal } from './journal.ts';
 import type { KernelEvent } from './journal.ts';
+import { Links } from './links.ts';
 import { Network } from './network.ts';
 import type { Lane, Message } from './network.ts';
 import { SimClient } from './sim-client.ts';
@@ -52,9 +55,17 @@ export interface NodeSpec {
   ) => { readonly core: Core; readonly effects: readonly Effect[] };
 }
 
+/** By `"1→2"`: what cuts had kept from arriving and slow links had slowed, when they were lifted. */
+export interface LiftedLinks {
+  readonly dropped: Record<string, number>;
+  readonly slowed: Record<string, number>;
+}
+
 export interface KernelOptions {
-  /** Time that a message takes from one node to another; half a millisecond when not given. */
+  /** Fixed time that a message takes from one place to another; half a millisecond on average when not given. */
   readonly delayNs?: (from: number, to: number) => number;
+  /** From which the network draws its times and losses, and the disks what a power loss leaves; without it, nothing is random. */
+  readonly random?: Random;
   /** Told every trace line, as it is written. */
   readonly onTrace?: (line: TraceLine) => void;
   /** Told every message that is taken in, just before. */
@@ -67,7 +78,6 @@ export interface KernelOptions {
 
 /** Place of all clients in the matrix of links; nodes have those after it. */
 const CLIENTS_PLACE = 0;
-const DEFAULT_DELAY_NS = 500_000;
 /** More events than this at one instant are a core that never comes to rest. */
 const MOST_EVENTS_AT_ONE_TIME = 1_000_000;
 
@@ -84,7 +94,8 @@ export class Kernel {
   constructor(options: KernelOptions = {}) {
     this.options = options;
     this.journal = new Journal(options.onEvent);
-    this.network = new Network(this.queue, this.journal, options.delayNs ?? (() => DEFAULT_DELAY_NS));
+    this.network = new Network(this.queue, this.journal, new Links(options.random, options.delayNs));
+    this.network.links.addPlace('clients');
   }
 
   get nowNs(): number {
@@ -112,7 +123,7 @@ export class Kernel {
 
   /** Adds a node; its process does not run before {@link SimNode.start}. */
   addNode(spec: NodeSpec): SimNode {
-    const node = new SimNode(this, spec, CLIENTS_PLACE + 1 + this.#nodes.size);
+    const node = new SimNode(this, spec, this.network.links.addPlace(String(spec.id)));
     this.#nodes.set(spec.id, node);
     this.#addresses.set(spec.address, node);
     return node;
@@ -151,6 +162,28 @@ export class Kernel {
 
   heal(from: Peer | 'clients', to: Peer | 'clients'): void {
     this.network.heal(this.placeOf(from), this.placeOf(to));
+  }
+
+  /** Sets exactly these cuts and slow links, and tells what those that are lifted had kept from arriving or slowed. */
+  setLinks(cuts: readonly Cut[], slow: readonly SlowLink[] = []): LiftedLinks {
+    const { network } = this;
+    const lifted: LiftedLinks = { dropped: {}, slowed: {} };
+    const cutBy = new Map(cuts.map((cut) => [`${cut.from}→${cut.to}`, cut]));
+    const slowBy = new Map(slow.map((link) => [`${link.from}→${link.to}`, link]));
+    const places = ['clients', ...this.#nodes.keys()] as const;
+    for (const from of places) {
+      for (const to of places) {
+        const name = `${from}→${to}`;
+        const link = network.links.between(this.placeOf(from), this.placeOf(to));
+        const cut = cutBy.get(name);
+        if (link.isCut && cut === undefined) lifted.dropped[name] = link.takeSwallowed();
+        if (link.isSlow && !slowBy.has(name)) lifted.slowed[name] = link.takeSlowed();
+        link.slowDown(slowBy.get(name) ?? null);
+        if (cut !== undefined) network.cut(this.placeOf(from), this.placeOf(to), cut.mode === 'reset');
+        else if (link.isCut) network.heal(this.placeOf(from), this.placeOf(to));
+      }
+    }
+    return lifted;
   }
 
   /** Takes the next event. False when there is none up to `untilNs`. */
@@ -195,7 +228,7 @@ export class Kernel {
       this.options.codec === true
         ? decodeRequest(encodeRequest(api, version, header, body)).body
         : carriedRequest(api, version, body);
-    this.network.send(lane, { kind: 'request', ...header, api, version, body: arriving });
+    this.network.send(lane, 'request', api, version, header.correlationId, header.clientId, arriving);
   }
 
   /** Sends a response. */
@@ -210,6 +243,6 @@ export class Kernel {
       this.options.codec === true
         ? decodeResponse(api, version, encodeResponse(api, version, correlationId, body)).body
         : carriedResponse(api, version, body);
-    this.network.send(lane, { kind: 'response', correlationId, clientId: '', api, version, body: arriving });
+    this.network.send(lane, 'response', api, version, correlationId, '', arriving);
   }
 }

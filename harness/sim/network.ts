@@ -4,15 +4,17 @@
  * A connection belongs to the endpoint that opened it and sends requests; answers come back on its other lane, and so
  * does the notice that it ended. Opening one costs a round trip, which the first message has to wait for.
  *
- * A cut keeps what is sent from arriving until it is healed; nothing is lost, since TCP would send it again. A cut of one
- * direction delivers what the other had in flight and then nothing more, as missing acknowledgements stall it. A held
- * message stops its lane, and whatever was sent after it on the same lane waits behind it.
+ * A cut keeps what is sent from arriving until it is healed; nothing is lost, since TCP sends it again (`links.ts` says
+ * when). A cut of one direction delivers what the other had in flight and then nothing more, as missing acknowledgements
+ * stall it. A cut that resets ends the connection of whatever is sent. A held message stops its lane, and whatever was
+ * sent after it on the same lane waits behind it.
  *
  * Invariant: each lane has at most one entry in the event queue, for its first message.
  */
 import type { ApiName } from '../../broker/protocol/index.ts';
 import type { EventQueue, Schedulable } from './event-queue.ts';
 import type { Journal } from './journal.ts';
+import type { Link, Links } from './links.ts';
 
 /** One end of connections: a node or a client. */
 export interface Endpoint {
@@ -28,7 +30,7 @@ export interface Endpoint {
 }
 
 export interface Message {
-  /** `end`: the sender closed the connection, or died. */
+  /** `end`: the sender closed the connection, or died, or the network reset it. */
   readonly kind: 'request' | 'response' | 'end';
   readonly api: ApiName;
   readonly version: number;
@@ -36,7 +38,12 @@ export interface Message {
   readonly clientId: string;
   readonly body: unknown;
   readonly sentNs: number;
-  readonly dueNs: number;
+  /** When it arrives, if nothing stops it. */
+  dueNs: number;
+  /** A notice of the network's own, which no cut stops. */
+  readonly forced: boolean;
+  /** The one behind it on its lane. */
+  next: Message | null;
 }
 
 /** Stops messages until they are let through. */
@@ -70,8 +77,12 @@ export class Lane implements Schedulable {
   readonly connection: Connection;
   readonly from: Endpoint;
   readonly to: Endpoint;
+  readonly link: Link;
+  /** On which acknowledgements come back. */
+  readonly backLink: Link;
   readonly #network: Network;
-  readonly #messages: Message[] = [];
+  #first: Message | null = null;
+  #last: Message | null = null;
   #lastDueNs = 0;
   #scheduled = false;
 
@@ -80,39 +91,44 @@ export class Lane implements Schedulable {
     this.connection = connection;
     this.from = from;
     this.to = to;
+    this.link = network.links.between(from.place, to.place);
+    this.backLink = network.links.between(to.place, from.place);
   }
 
-  get first(): Message | undefined {
-    return this.#messages[0];
+  get first(): Message | null {
+    return this.#first;
   }
 
   /** When a message that is sent now would arrive: never before the one sent last. */
   dueNs(nowNs: number, delayNs: number): number {
-    this.#lastDueNs = Math.max(this.#lastDueNs, nowNs + delayNs);
+    if (nowNs + delayNs > this.#lastDueNs) this.#lastDueNs = nowNs + delayNs;
     return this.#lastDueNs;
   }
 
   push(message: Message): void {
-    this.#messages.push(message);
-    if (this.#messages.length === 1) this.schedule();
+    if (this.#last === null) this.#first = message;
+    else this.#last.next = message;
+    this.#last = message;
+    if (this.#first === message) this.schedule();
   }
 
   clear(): void {
-    this.#messages.length = 0;
+    this.#first = null;
+    this.#last = null;
   }
 
   schedule(): void {
-    const first = this.first;
-    if (first === undefined || this.#scheduled) return;
+    if (this.#first === null || this.#scheduled) return;
     this.#scheduled = true;
-    this.#network.queue.push(Math.max(first.dueNs, this.#network.nowNs), this);
+    this.#network.queue.push(Math.max(this.#first.dueNs, this.#network.nowNs), this);
   }
 
   due(): void {
     this.#scheduled = false;
-    const message = this.first;
-    if (message === undefined || this.#network.stops(this, message)) return;
-    this.#messages.shift();
+    const message = this.#first;
+    if (message === null || this.#network.stops(this, message)) return;
+    this.#first = message.next;
+    if (this.#first === null) this.#last = null;
     this.schedule();
     this.#network.journal.delivered(this, message);
     this.to.arrive(this, message);
@@ -122,23 +138,23 @@ export class Lane implements Schedulable {
 export class Network {
   readonly queue: EventQueue;
   readonly journal: Journal;
+  readonly links: Links;
   /** The kernel's clock. */
   nowNs = 0;
-  /** Time that a message takes from one place to another. */
-  readonly delayNs: (from: number, to: number) => number;
-  /** Since when the link from one place to another is cut, by `from · width + to`. */
-  readonly #cutSinceNs = new Map<number, number>();
-  /** How often a cut has kept a message from arriving, by the same key: what proves that it took effect. */
-  readonly #swallowed = new Map<number, number>();
   readonly #holds: Hold[] = [];
   /** Lanes whose first message was stopped by a cut or a hold. */
   #stopped: Lane[] = [];
   #nextConnection = 1;
 
-  constructor(queue: EventQueue, journal: Journal, delayNs: (from: number, to: number) => number) {
+  constructor(queue: EventQueue, journal: Journal, links: Links) {
     this.queue = queue;
     this.journal = journal;
-    this.delayNs = delayNs;
+    this.links = links;
+  }
+
+  /** Time that a packet takes from one place to another if it is sent now. */
+  delayNs(from: number, to: number): number {
+    return this.links.between(from, to).delayNs();
   }
 
   connect(requester: Endpoint, responder: Endpoint): Connection {
@@ -150,52 +166,59 @@ export class Network {
       requesterOpen: true,
       responderOpen: true,
     } as unknown as Mutable<Connection>;
-    connection.requests = new Lane(this, connection, requester, responder);
+    const requests = new Lane(this, connection, requester, responder);
+    connection.requests = requests;
     connection.responses = new Lane(this, connection, responder, requester);
     /* The first message waits for the handshake: there and back. */
-    const { place: here } = requester;
-    const { place: there } = responder;
-    connection.requests.dueNs(this.nowNs, 2 * this.delayNs(here, there) + this.delayNs(there, here));
+    const thereNs = requests.link.delayNs();
+    requests.dueNs(this.nowNs, thereNs + requests.backLink.delayNs() + requests.link.delayNs());
     return connection;
   }
 
-  send(lane: Lane, message: Omit<Message, 'sentNs' | 'dueNs'>): void {
-    const { kind, api, version, correlationId, clientId, body } = message;
-    const dueNs = lane.dueNs(this.nowNs, this.delayNs(lane.from.place, lane.to.place));
-    lane.push({ kind, api, version, correlationId, clientId, body, sentNs: this.nowNs, dueNs });
+  send(
+    lane: Lane,
+    kind: 'request' | 'response',
+    api: ApiName,
+    version: number,
+    correlationId: number,
+    clientId: string,
+    body: unknown,
+  ): void {
+    const sentNs = this.nowNs;
+    const dueNs = lane.dueNs(sentNs, lane.link.delayNs());
+    lane.push({ kind, api, version, correlationId, clientId, body, sentNs, dueNs, forced: false, next: null });
   }
 
   /** Tells the other end of a lane that no more will come. */
   sendEnd(lane: Lane): void {
-    this.send(lane, { kind: 'end', api: 'ApiVersions', version: 0, correlationId: -1, clientId: '', body: null });
+    lane.push(endOf(this.nowNs, lane.dueNs(this.nowNs, lane.link.delayNs()), false));
   }
 
-  cut(from: number, to: number): void {
-    const link = linkOf(from, to);
-    if (!this.#cutSinceNs.has(link)) this.#cutSinceNs.set(link, this.nowNs);
+  /** Keeps packets from arriving; with `resets`, whoever sends on that link loses the connection. */
+  cut(from: number, to: number, resets = false): void {
+    const link = this.links.between(from, to);
+    if (!link.isCut) link.cutSinceNs = this.nowNs;
+    link.resets = resets;
+    if (resets) this.#resume();
   }
 
   heal(from: number, to: number): void {
-    this.#cutSinceNs.delete(linkOf(from, to));
+    this.links.between(from, to).cutSinceNs = Infinity;
     this.#resume();
   }
 
   isCut(from: number, to: number): boolean {
-    return this.#cutSinceNs.has(linkOf(from, to));
+    return this.links.between(from, to).isCut;
   }
 
   /** A packet from one place to another is lost to a cut. */
   swallow(from: number, to: number): void {
-    const link = linkOf(from, to);
-    this.#swallowed.set(link, (this.#swallowed.get(link) ?? 0) + 1);
+    this.links.between(from, to).swallowed += 1;
   }
 
   /** What the cut of that link has swallowed since it was asked last. */
   takeSwallowed(from: number, to: number): number {
-    const link = linkOf(from, to);
-    const count = this.#swallowed.get(link) ?? 0;
-    this.#swallowed.delete(link);
-    return count;
+    return this.links.between(from, to).takeSwallowed();
   }
 
   hold(matches: Hold['matches']): Hold {
@@ -219,44 +242,48 @@ export class Network {
 
   /** Ends a hold by ending the connections of what it stopped: those messages never arrive. */
   lose(hold: Hold): void {
-    const lost = this.#stopped.filter((lane) => lane.first !== undefined && hold.matches(lane, lane.first));
-    for (const lane of lost) {
-      lane.clear();
-      this.sendEnd(lane.connection.requests);
-      this.sendEnd(lane.connection.responses);
+    for (const lane of this.#stopped) {
+      if (lane.first !== null && hold.matches(lane, lane.first)) this.loseOn(lane);
     }
     this.release(hold);
+  }
+
+  /** Ends the connection of a lane: what is on it never arrives. */
+  loseOn(lane: Lane): void {
+    lane.clear();
+    this.sendEnd(lane.connection.requests);
+    this.sendEnd(lane.connection.responses);
   }
 
   /** What a hold stops now and somebody still waits for, in the order in which it was stopped. */
   heldBy(hold: Hold): HeldMessage[] {
     return this.#stopped.flatMap((lane) => {
       const message = lane.first;
-      const waitedFor = message !== undefined && lane.connection.requesterOpen && lane.connection.responderOpen;
+      const waitedFor = message !== null && lane.connection.requesterOpen && lane.connection.responderOpen;
       return waitedFor && hold.matches(lane, message) ? [{ lane, message }] : [];
     });
   }
 
   /** Whether the first message of a lane has to wait; the lane is looked at again when a cut or a hold ends. */
   stops(lane: Lane, message: Message): boolean {
-    if (!this.#isStalled(lane, message) && !this.#isHeld(lane, message)) return false;
+    const cut = stallOf(lane, message);
+    if (cut !== null) {
+      cut.swallowed += 1;
+      if (cut.resets) this.#reset(lane.connection);
+      else this.#stopped.push(lane);
+      return true;
+    }
+    if (this.#holds.length === 0 || !this.#isHeld(lane, message)) return false;
     this.#stopped.push(lane);
     return true;
   }
 
-  #isStalled(lane: Lane, message: Message): boolean {
-    if (this.#cutSinceNs.size === 0) return false;
-    const { place: from } = lane.from;
-    const { place: to } = lane.to;
-    if (this.#cutSinceNs.has(linkOf(from, to))) {
-      this.swallow(from, to);
-      return true;
+  /** Both ends are told that the connection is gone; what was under way never arrives. */
+  #reset({ requests, responses }: Connection): void {
+    for (const lane of [requests, responses]) {
+      lane.clear();
+      lane.push(endOf(this.nowNs, this.nowNs, true));
     }
-    const backwards = this.#cutSinceNs.get(linkOf(to, from));
-    if (backwards === undefined || message.sentNs < backwards) return false;
-    // What the cut swallows here is the acknowledgement.
-    this.swallow(to, from);
-    return true;
   }
 
   #isHeld(lane: Lane, message: Message): boolean {
@@ -266,17 +293,40 @@ export class Network {
     return false;
   }
 
+  /** Looks at the stopped lanes again; what a cut kept from arriving comes when TCP sends it again. */
   #resume(): void {
     const lanes = this.#stopped;
     this.#stopped = [];
-    for (const lane of lanes) lane.schedule();
+    for (const lane of lanes) {
+      const { first } = lane;
+      if (first === null) continue;
+      const isFirst = lane.connection.acceptedBy === null;
+      first.dueNs = lane.link.retransmittedNs(first.sentNs, this.nowNs, isFirst);
+      lane.schedule();
+    }
   }
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-const MOST_PLACES = 1024;
+/** The cut that keeps a message from arriving, or that swallows its acknowledgement. */
+function stallOf({ link, backLink }: Lane, { forced, sentNs }: Message): Link | null {
+  if (forced) return null;
+  if (link.isCut) return link;
+  return sentNs >= backLink.cutSinceNs ? backLink : null;
+}
 
-function linkOf(from: number, to: number): number {
-  return from * MOST_PLACES + to;
+function endOf(sentNs: number, dueNs: number, forced: boolean): Message {
+  return {
+    kind: 'end',
+    api: 'ApiVersions',
+    version: 0,
+    correlationId: -1,
+    clientId: '',
+    body: null,
+    sentNs,
+    dueNs,
+    forced,
+    next: null,
+  };
 }

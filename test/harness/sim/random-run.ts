@@ -64,8 +64,9 @@ function stepAtRandom(seed: number, cluster: SimCluster, steps: number): readonl
     const index = random.int(0, partitions - 1);
     const topicData = [{ name: 'tide', partitionData: [{ index, records }] }];
     const body = { transactionalId: null, acks: -1, timeoutMs: 1_000, topicData };
-    calls.push(kernel.client('load').call(random.pick(brokers), 'Produce', 7, body));
-    kernel.runFor(random.int(1, 60) * nsPerMs);
+    const leader = brokers.find((id) => cluster.broker(id)?.partitions.get(`tide-${index}`)?.role.kind === 'leader');
+    calls.push(kernel.client('load').call(leader ?? random.pick(brokers), 'Produce', 7, body));
+    kernel.runFor(random.int(1, 20) * nsPerMs);
     const node = kernel.node(random.pick(nodes));
     const [from, to] = random.shuffle(places);
     const draw = random.int(0, 19);
