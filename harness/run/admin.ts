@@ -7,11 +7,23 @@
  * Left out: everything that a history must hold. Those operations go through `load.ts`.
  */
 import pRetry, { AbortError } from 'p-retry';
-import { ErrorCode, errorName, isRetriable } from '../../broker/protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Key } from '../../checker/history.ts';
 import type { Address, Evidence, NodeId } from '../../nemesis/ports.ts';
-import { keyOf, splitKey } from '../client/operations.ts';
+import {
+  adminClientId,
+  adminVersions,
+  awakeTimeoutMs,
+  createTopicsRequest,
+  description,
+  metadataRequest,
+  missingLeaders,
+  moveLeaderRequest,
+  refusalOfMove,
+  refusalOfTopic,
+  retryPauseMs,
+  type ClusterDescription,
+} from '../client/admin-requests.ts';
 import { EnvironmentError } from '../errors.ts';
 import { roundTrip } from './sockets.ts';
 
@@ -34,26 +46,8 @@ interface NewTopic {
   readonly signal?: AbortSignal;
 }
 
-interface ClusterDescription {
-  readonly brokers: readonly NodeId[];
-  readonly partitions: ReadonlyMap<Key, PartitionDescription>;
-}
-
-interface PartitionDescription {
-  readonly leader: NodeId | null;
-  readonly leaderEpoch: number;
-  readonly replicas: readonly NodeId[];
-  readonly isr: readonly NodeId[];
-}
-
-/** Counts as a client where links are cut. */
-const adminClientId = 'client-admin';
-/** How long a broker may take to show that it is not paused. */
-const awakeTimeoutMs = 250;
-const versions = { Metadata: 7, CreateTopics: 4, MoveLeader: 0 } as const;
-
 export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTimeoutMs = 1_000): Admin {
-  const ask = async <A extends keyof typeof versions>(
+  const ask = async <A extends keyof typeof adminVersions>(
     api: A,
     body: RequestBody<A>,
     nodes: Iterable<NodeId> = addresses.keys(),
@@ -64,7 +58,7 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
       const address = addresses.get(node);
       if (address === undefined) throw new Error(`no address of broker ${node}`);
       try {
-        const request = { api, version: versions[api], body };
+        const request = { api, version: adminVersions[api], body };
         return { node, body: await roundTrip<A>(address, adminClientId, request, timeoutMs) };
       } catch (error) {
         failures.push(error instanceof Error ? error.message : String(error));
@@ -89,13 +83,12 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
     describe,
     async createTopic(topic) {
       const deadline = performance.now() + topic.timeoutMs;
-      await until(topic, deadline, async () => submit(topic, await ask('CreateTopics', createTopicsRequest(topic))));
+      await until(topic, deadline, async () => submit(topic, await ask('CreateTopics', createTopicsRequest(topic.name, topic.partitions, topic.replicationFactor))));
       for (const node of addresses.keys()) {
         await until(topic, deadline, async () => checkLeaders(topic, node, await describe([topic.name], node)));
       }
     },
     async moveLeader(partition, to) {
-      const key = splitKey(partition);
       // Through the new leader if it can: of all brokers it is the one that must be in touch with the controller.
       const nodes = [to, ...[...addresses.keys()].filter((node) => node !== to)];
       const awake = new Map(nodes.map((node) => [node, isAwake(node)]));
@@ -103,11 +96,10 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
       for (const node of nodes) {
         if ((await awake.get(node)) !== true) continue;
         try {
-          const { body } = await ask('MoveLeader', { ...key, target: to }, [node]);
-          if (body.errorCode === ErrorCode.NONE) return { effective: true, facts: { through: node } };
-          reason = `${errorName(body.errorCode)}${body.errorMessage === null ? '' : `, ${body.errorMessage}`}`;
-          // A broker that cannot reach the controller says so after a while; another may.
-          if (body.errorCode !== ErrorCode.REQUEST_TIMED_OUT) break;
+          const refusal = refusalOfMove((await ask('MoveLeader', moveLeaderRequest(partition, to), [node])).body);
+          if (refusal === null) return { effective: true, facts: { through: node } };
+          reason = refusal.reason;
+          if (!refusal.another) break;
         } catch (error) {
           reason = error instanceof Error ? error.message : String(error);
         }
@@ -122,59 +114,22 @@ async function until({ signal }: NewTopic, deadline: number, attempt: () => Prom
   await pRetry(attempt, {
     retries: Infinity,
     factor: 1,
-    minTimeout: 50,
-    maxTimeout: 50,
+    minTimeout: retryPauseMs,
+    maxTimeout: retryPauseMs,
     maxRetryTime: Math.max(0, deadline - performance.now()),
     ...(signal === undefined ? {} : { signal }),
   });
 }
 
-function metadataRequest(topics: readonly string[]): RequestBody<'Metadata'> {
-  return {
-    topics: topics.map((name) => ({ name })),
-    allowAutoTopicCreation: false,
-    includeClusterAuthorizedOperations: false,
-    includeTopicAuthorizedOperations: false,
-  };
-}
-
-function createTopicsRequest(topic: NewTopic): RequestBody<'CreateTopics'> {
-  const { name, partitions: numPartitions, replicationFactor } = topic;
-  const created = { name, numPartitions, replicationFactor, assignments: [], configs: [] };
-  return { topics: [created], timeoutMs: 1_000, validateOnly: false };
-}
-
-/** A topic that exists is as good as a new one: an earlier attempt may have made it before its answer was lost. */
-function submit(topic: NewTopic, { body }: { readonly body: ResponseBody<'CreateTopics'> }): void {
-  const answer = body.topics.find((each) => each.name === topic.name);
-  const code = answer?.errorCode ?? ErrorCode.UNKNOWN_SERVER_ERROR;
-  if (code === ErrorCode.NONE || code === ErrorCode.TOPIC_ALREADY_EXISTS) return;
-  const error = new EnvironmentError(
-    `the cluster does not create topic ${topic.name}: ${errorName(code)}${answer?.errorMessage ? `, ${answer.errorMessage}` : ''}`,
-  );
-  // Too few live brokers is what a cluster says that is still coming up.
-  throw isRetriable(code) || code === ErrorCode.INVALID_REPLICATION_FACTOR ? error : new AbortError(error);
+/** Throws what keeps the topic from being there; for good, if asking again cannot help. */
+function submit({ name }: NewTopic, { body }: { readonly body: ResponseBody<'CreateTopics'> }): void {
+  const refusal = refusalOfTopic(name, body);
+  if (refusal === null) return;
+  const error = new EnvironmentError(refusal.reason);
+  throw refusal.retriable ? error : new AbortError(error);
 }
 
 function checkLeaders(topic: NewTopic, node: NodeId, known: ClusterDescription): void {
-  const led = [...known.partitions.values()].filter((partition) => partition.leader !== null).length;
-  if (led >= topic.partitions) return;
-  throw new EnvironmentError(
-    `broker ${node} knows a leader for ${led} of the ${topic.partitions} partitions of topic ${topic.name}`,
-  );
-}
-
-function description(body: ResponseBody<'Metadata'>): ClusterDescription {
-  const partitions = body.topics.flatMap((topic) =>
-    topic.partitions.map((partition): [Key, PartitionDescription] => [
-      keyOf(topic.name, partition.partitionIndex),
-      {
-        leader: partition.leaderId >= 0 ? partition.leaderId : null,
-        leaderEpoch: partition.leaderEpoch,
-        replicas: partition.replicaNodes,
-        isr: partition.isrNodes,
-      },
-    ]),
-  );
-  return { brokers: body.brokers.map((broker) => broker.nodeId), partitions: new Map(partitions) };
+  const missing = missingLeaders(topic.name, topic.partitions, node, known);
+  if (missing !== null) throw new EnvironmentError(missing);
 }

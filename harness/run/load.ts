@@ -1,9 +1,8 @@
 /**
  * The load: all processes of a run on real sockets, from the first operation to the final read.
  *
- * A thread runs one process at a time: it asks a source (the workload, the final read) what to do next and when, writes
- * that down, lets the client do it, writes down how it ended, and goes on. A process that got `info` is over; the thread
- * goes on with a fresh one, whose client and consumer know nothing of the old.
+ * What a thread does, operation by operation, stands in `harness/workload/thread.ts`; here it gets sockets, timers and a
+ * file to write its history to.
  *
  * Invariant: whatever was written down as invoked is also written down as ended before `stop` resolves, and then no
  * connection of ours is left. If the history cannot be written everything stops at once, and every promise rejects with
@@ -12,17 +11,17 @@
 import type { Key } from '../../checker/history.ts';
 import type { Address, NodeId } from '../../nemesis/ports.ts';
 import { nextProcess } from '../client/client.ts';
-import type { Position } from '../client/consumer.ts';
 import { defaultClientConfig } from '../client/contract.ts';
 import type { ClientConfig } from '../client/contract.ts';
-import type { Completion } from '../client/operations.ts';
 import { keyOf } from '../client/operations.ts';
 import type { RunConfig } from '../plan/config.ts';
 import type { Random } from '../plan/random.ts';
 import type { FinalReadState, KeyCompleteness } from '../workload/final-read.ts';
 import { completeness, createFinalRead, nextFinalOperation, observeFinalRead } from '../workload/final-read.ts';
-import type { Planned, ValueCounters } from '../workload/send-poll.ts';
+import type { ValueCounters } from '../workload/send-poll.ts';
 import { createSendPoll, defaultSendPoll, nextOperation } from '../workload/send-poll.ts';
+import { startThread } from '../workload/thread.ts';
+import type { Source, ThreadPorts } from '../workload/thread.ts';
 import type { Recorder } from './recorder.ts';
 import type { Clock } from './sockets.ts';
 import { clockFrom, driveClient } from './sockets.ts';
@@ -63,9 +62,9 @@ export function startLoad(options: LoadOptions): Load {
     return { next: (nowNs) => nextOperation(state, nowNs), observe: () => {} };
   };
   const threads = Array.from({ length: config.concurrency }, (_, process) =>
-    startThread(shared, process, workloadOf, false),
+    run(shared, process, workloadOf, false),
   );
-  let reading: readonly Thread[] = [];
+  let reading: readonly Running[] = [];
 
   const stop = async (): Promise<void> => {
     await Promise.all([...threads, ...reading].map((thread) => thread.stop()));
@@ -86,7 +85,7 @@ export function startLoad(options: LoadOptions): Load {
         };
       };
       const last = await Promise.all(threads.slice(0, finalReaders).map((thread) => thread.done));
-      reading = last.map((process) => startThread(shared, nextProcess(process, config.concurrency), readerOf, true));
+      reading = last.map((process) => run(shared, nextProcess(process, config.concurrency), readerOf, true));
       const timer = setTimeout(() => {
         for (const thread of reading) void thread.stop();
       }, deadlineMs);
@@ -98,14 +97,8 @@ export function startLoad(options: LoadOptions): Load {
   };
 }
 
-/** Where a thread takes its operations from; a new one for each process. */
-interface Source {
-  /** Null when there is nothing left to do. */
-  next(nowNs: number): Planned | null;
-  observe(completion: Completion, positions: ReadonlyMap<Key, Position>, nowNs: number): void;
-}
-
-interface Thread {
+/** A thread, and when it ends. */
+interface Running {
   /** Begins no more operations; resolves as `done`. */
   stop(): Promise<number>;
   /** Resolves with the number of the last process when the thread has ended. */
@@ -164,74 +157,35 @@ function createShared(options: LoadOptions): Shared {
   };
 }
 
-function startThread(
+/** Starts a thread on real sockets and a real clock. `final`: it reads everything back. */
+function run(
   shared: Shared,
   firstProcess: number,
   sourceOf: (process: number) => Source,
   final: boolean,
-): Thread {
+): Running {
   const { recorder, clock } = shared;
   const { promise: done, resolve } = Promise.withResolvers<number>();
-  let process = firstProcess;
-  let source = sourceOf(process);
-  let [first, stopping, ended] = [true, false, false];
-  let timer: NodeJS.Timeout | undefined;
-
-  const drive = (): ReturnType<typeof driveClient> =>
-    driveClient(shared.clientConfig(process), clock, (completion) => shared.guard(() => completed(completion)));
-  let driver = drive();
-
-  const end = (): void => {
-    ended = true;
-    clearTimeout(timer);
-    driver.close();
-    resolve(process);
+  const ports: ThreadPorts = {
+    concurrency: shared.concurrency,
+    nowNs: clock,
+    at(timeNs, action) {
+      const timer = setTimeout(() => shared.guard(action), Math.max(0, (timeNs - clock()) / 1e6));
+      return () => clearTimeout(timer);
+    },
+    drive: (process, onComplete) =>
+      driveClient(shared.clientConfig(process), clock, (completion) => shared.guard(() => onComplete(completion))),
+    recordInvoke: (process, operation, first) =>
+      recorder.invoke(process, operation, shared.clientConfig(process).acks, final && first),
+    recordComplete: (process, completion) => recorder.complete(process, completion),
   };
-
-  const advance = (): void => {
-    const planned = stopping ? null : source.next(clock());
-    if (planned === null) {
-      end();
-      return;
-    }
-    const waitMs = Math.max(0, (planned.dueNs - clock()) / 1e6);
-    timer = setTimeout(() => {
-      timer = undefined;
-      shared.guard(() => begin(planned));
-    }, waitMs);
-  };
-
-  const begin = ({ operation }: Planned): void => {
-    recorder.invoke(process, operation, shared.clientConfig(process).acks, final && first);
-    first = false;
-    driver.invoke(operation);
-  };
-
-  const completed = (completion: Completion): void => {
-    recorder.complete(process, completion);
-    source.observe(completion, driver.positions(), clock());
-    if (completion.type === 'info') replace();
-    advance();
-  };
-
-  const replace = (): void => {
-    driver.close();
-    process = nextProcess(process, shared.concurrency);
-    driver = drive();
-    source = sourceOf(process);
-    first = true;
-  };
-
-  shared.onFail(end);
-  if (shared.failed()) end();
-  else advance();
-
+  const thread = startThread(ports, firstProcess, sourceOf, resolve);
+  shared.onFail(() => thread.end());
+  if (shared.failed()) thread.end();
   return {
     done,
     stop() {
-      stopping = true;
-      // A thread that waits for its next operation has none under way.
-      if (timer !== undefined && !ended) end();
+      thread.stop();
       return done;
     },
   };

@@ -11,8 +11,8 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { FaultRecord, Operation } from '../../checker/history.ts';
+import { HistoryLines } from '../client/history-lines.ts';
 import type { ClientOperation, Completion } from '../client/operations.ts';
-import { invocation } from '../client/operations.ts';
 import type { Acks } from '../client/verdicts.ts';
 import type { EnvironmentError } from '../errors.ts';
 import { environmentErrorFrom } from '../errors.ts';
@@ -37,33 +37,32 @@ export function createRecorder(path: string, clockOriginNs: bigint, flag: 'wx' |
   } catch (error) {
     throw fail(error);
   }
-  let index = 0;
+  const lines = new HistoryLines();
+  let written = 0;
   let failure: EnvironmentError | null = null;
 
-  const record = (line: Omit<Operation, 'index' | 'time'>): Operation => {
+  const record = (make: (time: number) => Operation): Operation => {
     if (failure !== null) throw failure;
     if (file === null) throw new Error(`the history ${path} is closed`);
-    const { process: who, type, f, value, ...rest } = line;
-    const time = Number(process.hrtime.bigint() - clockOriginNs);
-    const operation: Operation = { index, time, process: who, type, f, value, ...rest };
+    const operation = make(Number(process.hrtime.bigint() - clockOriginNs));
     try {
       writeWhole(file, Buffer.from(`${JSON.stringify(operation)}\n`));
     } catch (error) {
       failure = fail(error);
       throw failure;
     }
-    index += 1;
+    written += 1;
     return operation;
   };
 
   return {
     get lines() {
-      return index;
+      return written;
     },
     invoke: (who, operation, acks, final = false) =>
-      record({ process: who, type: 'invoke', ...invocation(operation, acks), ...(final ? { final: true } : {}) }),
-    complete: (who, completion) => record({ process: who, ...completion }),
-    nemesis: (f, value) => record({ process: 'nemesis', type: 'info', f, value }),
+      record((time) => lines.invoke(time, who, operation, acks, final)),
+    complete: (who, completion) => record((time) => lines.complete(time, who, completion)),
+    nemesis: (f, value) => record((time) => lines.nemesis(time, f, value)),
     close() {
       if (file === null) return;
       const open = file;

@@ -1,15 +1,15 @@
 /**
  * After the last fault: prove that everything healed, wait until the cluster is at rest, and say what never came to rest.
  *
- * *Healed* means a fresh round trip on every link. *Settled* means: every partition has its whole ISR, every replica
- * has taken its role in the newest epoch, all logs end where the leader's ends, every high watermark is there too, and
- * nothing of this changed for longer than a follower's fetch can wait. Both have a bound, and both are measured.
+ * *Healed* means a fresh round trip on every link. *Settled* means that the cluster is at rest (`nemesis/rest.ts` says
+ * when), and that no replica changed for longer than a follower's fetch can wait. Both have a bound, and both are
+ * measured.
  *
  * Invariant: nothing is concluded from silence; a cluster that does not settle is reported with its reasons. Nor is it
  * blamed for the time in which this process stood still: after that it gets its whole time again.
  */
 import type { Cluster, LinkProbe } from '../../nemesis/ports.ts';
-import type { ClusterView, PartitionView } from '../../nemesis/view.ts';
+import { unrest } from '../../nemesis/rest.ts';
 import { EnvironmentError } from '../errors.ts';
 import { watchForStalls } from './stalls.ts';
 import type { TraceLog } from './trace-log.ts';
@@ -75,31 +75,4 @@ async function settlesWithin(
     if (!changed && !signal.aborted) return true;
   }
   return false;
-}
-
-/** Everything that keeps the cluster from being at rest. */
-export function unrest(view: ClusterView): string[] {
-  const reasons = [...view.fenced].map((node) => `broker ${node} is fenced`);
-  for (const [key, partition] of view.partitions) reasons.push(...unrestOf(key, partition));
-  return reasons;
-}
-
-function unrestOf(key: string, partition: PartitionView): string[] {
-  const { leader, leaderEpoch, isr, replicas } = partition;
-  if (replicas.length === 0) return [`${key} does not exist`];
-  if (leader === null) return [`${key} has no leader`];
-  const reasons: string[] = [];
-  if (isr.length < replicas.length) reasons.push(`${key}: the ISR is ${isr.join(', ')} of ${replicas.join(', ')}`);
-  const end = partition.replica.get(leader)?.leo ?? 0;
-  for (const node of replicas) {
-    const replica = partition.replica.get(node);
-    if (replica?.role === undefined || replica.role.leaderEpoch !== leaderEpoch) {
-      reasons.push(`${key}: broker ${node} has not taken its role in epoch ${leaderEpoch}`);
-    } else if (replica.leo !== end) {
-      reasons.push(`${key}: the log of broker ${node} ends at ${replica.leo}, the leader's at ${end}`);
-    } else if (replica.hw !== end) {
-      reasons.push(`${key}: the high watermark of broker ${node} is ${replica.hw}, the log ends at ${end}`);
-    }
-  }
-  return reasons;
 }

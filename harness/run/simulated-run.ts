@@ -8,7 +8,6 @@
 import { checkRun } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { decompressors } from '../check/load-run.ts';
-import type { RunConfig } from '../plan/config.ts';
 import type { Simulation, SimulationRequest } from '../sim/simulation.ts';
 
 export { planOf } from './plan.ts';

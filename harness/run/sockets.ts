@@ -11,11 +11,10 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { FrameSplitter, ProtocolError, decodeResponse, encodeRequest, frame } from '../../broker/protocol/index.ts';
 import type { ApiName, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
-import type { Key } from '../../checker/history.ts';
 import { clientId, createClient, nextDeadlineNs, step } from '../client/client.ts';
-import type { Position } from '../client/consumer.ts';
 import type { ClientConfig, ClientEffect, ClientEvent, ClientResponse, ClientSend } from '../client/contract.ts';
-import type { ClientOperation, Completion } from '../client/operations.ts';
+import type { Completion } from '../client/operations.ts';
+import type { ClientDriver } from '../workload/thread.ts';
 
 /** No answer to our clients is larger: a fetch is bounded to 1 MiB, and metadata is small. */
 const maxResponseBytes = 16 * 1024 * 1024;
@@ -25,13 +24,6 @@ export type Clock = () => number;
 
 export function clockFrom(originNs: bigint): Clock {
   return () => Number(process.hrtime.bigint() - originNs);
-}
-
-export interface ClientDriver {
-  /** Begins an operation; `onComplete` is called when it has ended. One at a time. */
-  invoke(operation: ClientOperation): void;
-  positions(): ReadonlyMap<Key, Position>;
-  close(): void;
 }
 
 /** One client on real sockets. `onComplete` must not throw. */

@@ -7,6 +7,7 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Cluster, TraceLine } from '../../nemesis/ports.ts';
+import { isChange } from '../../nemesis/rest.ts';
 import { createView, foldLine, type ClusterView } from '../../nemesis/view.ts';
 import { environmentErrorFrom } from '../errors.ts';
 
@@ -22,9 +23,6 @@ export interface TraceLog {
   until(condition: () => boolean, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
   close(): void;
 }
-
-/** Lines that a cluster at rest does not write. */
-const changing = new Set(['append', 'hw', 'role', 'truncation', 'election', 'isr', 'log-start', 'recover', 'start']);
 
 /** Subscribes to the cluster and writes `path`. A write that fails is told to `onFailure` once; later lines are only folded. */
 export function recordTrace(
@@ -51,7 +49,7 @@ export function recordTrace(
       }
     }
     foldLine(view, line);
-    if (changing.has(line.event)) {
+    if (isChange(line)) {
       changes += 1;
       changedAt = performance.now();
     }

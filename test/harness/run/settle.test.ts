@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { proveHealed, settle, unrest } from '../../../harness/run/settle.ts';
+import { proveHealed, settle } from '../../../harness/run/settle.ts';
 import { recordTrace, type TraceLog } from '../../../harness/run/trace-log.ts';
 import type { LinkProbe } from '../../../nemesis/ports.ts';
+import { unrest } from '../../../nemesis/rest.ts';
 import { paperCluster, type PaperCluster } from './paper-cluster.ts';
 
 let directory: string;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defaultClientConfig } from '../../../harness/client/contract.ts';
 import type { ClientConfig } from '../../../harness/client/contract.ts';
 import type { ClientOperation, Completion } from '../../../harness/client/operations.ts';
-import type { ClientDriver } from '../../../harness/run/sockets.ts';
+import type { ClientDriver } from '../../../harness/workload/thread.ts';
 import { clockFrom, driveClient, roundTrip } from '../../../harness/run/sockets.ts';
 import type { LittleBroker, Mood } from './little-broker.ts';
 import { closedPort, startLittleBroker } from './little-broker.ts';
