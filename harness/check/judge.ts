@@ -4,6 +4,7 @@
 import { checkRun } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
 import type { PlayEvidence } from '../sim/judgement.ts';
+import { decompressors } from './load-run.ts';
 
 /** What the checker says of a play. Without a state of rest at the end there are no final logs to judge by. */
 export function judgePlay(evidence: PlayEvidence): RunResults {
@@ -34,6 +35,6 @@ export function judgePlay(evidence: PlayEvidence): RunResults {
     history,
     trace,
     logs: { nodes: Array.from({ length: brokers }, (_, index) => index + 1), files: replicas },
-    decompressors: {},
+    decompressors,
   });
 }

@@ -30,6 +30,7 @@ export function registerScenario(program: Command): void {
 
 async function play(file: string, flags: ScenarioFlags): Promise<number> {
   const { ScenarioError, parseScenario, playScenario } = await import('../sim/scenario.ts');
+  const { tellJudgement } = await import('../sim/scenario-verdicts.ts');
   const { judgePlay } = await import('../check/judge.ts');
   let scenario: Scenario;
   try {
@@ -42,7 +43,8 @@ async function play(file: string, flags: ScenarioFlags): Promise<number> {
   for (const build of buildsToPlay(scenario, flags.build)) {
     const performance = playScenario(scenario, build, judgePlay);
     performances.push(performance);
-    if (!flags.json) process.stdout.write(`${performance.lines.join('\n')}\n\n`);
+    const verdict = performance.judgement === null ? [] : ['', ...tellJudgement(performance.judgement)];
+    if (!flags.json) process.stdout.write(`${[...performance.lines, ...verdict].join('\n')}\n\n`);
     if (performance.failure !== null) console.error(`tidemark: ${performance.failure.message}`);
   }
   if (flags.json) process.stdout.write(`${JSON.stringify(documentOf(scenario, performances))}\n`);

@@ -18,7 +18,7 @@ import { buildsByNode } from '../plan/builds-by-node.ts';
 import { SimCluster } from './cluster.ts';
 import type { PlayEvidence } from './judgement.ts';
 import { narrateMessage, narrateTrace, nodeName } from './narrate.ts';
-import type { Hold, Lane, Message } from './network.ts';
+import type { HeldMessage, Hold, Lane, Message } from './network.ts';
 import { PlayHistory } from './play-history.ts';
 import type { ScenarioSettings } from './scenario-settings.ts';
 import type { Call } from './sim-client.ts';
@@ -177,8 +177,9 @@ export class Play {
     if (answer.errorCode !== 0) throw new PlayError(`${errorName(answer.errorCode)}: ${answer.errorMessage ?? ''}`);
   }
 
-  electPreferred({ topic, index }: PartitionName): void {
-    const body = { electionType: 0, topicPartitions: [{ topic, partitions: [index] }], timeoutMs: 1000 };
+  elect({ topic, index }: PartitionName, how: 'preferred' | 'unclean'): void {
+    const electionType = how === 'preferred' ? 0 : 1;
+    const body = { electionType, topicPartitions: [{ topic, partitions: [index] }], timeoutMs: 1000 };
     const { errorCode, errorMessage } = this.#ask('ElectLeaders', 1, body).replicaElectionResults[0]!
       .partitionResult[0]!;
     if (errorCode !== 0) throw new PlayError(`${errorName(errorCode)}: ${errorMessage ?? ''}`);
@@ -250,19 +251,27 @@ export class Play {
     this.narrate(client, `reads from offset ${offset} at broker ${broker}: ${got}`);
   }
 
-  /** Lets one held fetch of a follower through, and runs until it is answered, or taken in where answers are held. */
-  stepFetch(hold: Hold, follower: NodeId): void {
+  /**
+   * Waits for a held message, lets it through, and runs until it was taken in. A request is stepped until it is
+   * answered, unless its answers are held too.
+   */
+  step(hold: Hold, what: string, answersHeld: boolean): void {
+    const { lane, message } = this.awaitHeld(hold, what);
+    const isRequest = message.kind === 'request';
+    const follower = isRequest ? lane.from.name : lane.to.name;
+    if (message.api === 'Fetch') this.steppedFollowers.add(follower);
+    this.cluster.kernel.network.letThrough(hold, message);
+    const answered = answerName(follower, message);
+    if (isRequest) this.await(`${what} did not arrive`, () => this.#arrived.has(message));
+    if (!answersHeld || !isRequest) this.await(`${what} was not answered`, () => this.#answered.has(answered));
+    this.steppedFollowers.delete(follower);
+  }
+
+  /** The first message that a hold has stopped, or will. */
+  awaitHeld(hold: Hold, what: string): HeldMessage {
     const { network } = this.cluster.kernel;
-    const ofFollower = () => network.heldBy(hold).find(({ lane }) => lane.from.name === String(follower));
-    this.steppedFollowers.add(String(follower));
-    this.await(`no fetch of ${follower} was held`, () => ofFollower() !== undefined);
-    const { lane, message } = ofFollower()!;
-    network.letThrough(hold, message);
-    this.await(`the fetch of ${follower} did not arrive`, () => this.#arrived.has(message));
-    const answered = answerName(lane.from.name, message);
-    const answersHeld = [...this.holds.keys()].some((name) => name.startsWith(`fetch answers to ${follower}`));
-    if (!answersHeld) this.await(`the fetch of ${follower} was not answered`, () => this.#answered.has(answered));
-    this.steppedFollowers.delete(String(follower));
+    this.await(`${what} did not come`, () => network.heldBy(hold).length > 0);
+    return network.heldBy(hold)[0]!;
   }
 
   /** Values on a broker's disk, by offset. */
@@ -270,6 +279,22 @@ export class Play {
     const { disk } = this.node(node);
     const log = disk.find(key);
     return log === undefined ? [] : this.#valuesIn(parseRecordSet(disk.read(key, 0, log.sizeBytes)));
+  }
+
+  /** Ends whatever was done to the cluster, and gives it time to come to rest; it may not. */
+  healAndSettle(withinMs = PATIENCE_MS): void {
+    const { kernel, brokers } = this.cluster;
+    for (const hold of this.holds.values()) kernel.network.release(hold);
+    this.holds.clear();
+    const places = ['clients', 'controller', ...brokers] as const;
+    for (const from of places) for (const to of places) kernel.heal(from, to);
+    for (const id of ['controller', ...brokers] as const) {
+      const node = this.node(id);
+      if (node.paused) node.resume();
+      if (!node.running) node.start();
+    }
+    this.settledInTime = this.runUntil(() => this.isSettled(), withinMs);
+    this.narrate('', this.settledInTime ? 'all is at rest' : 'the cluster does not come to rest');
   }
 
   /** Whether every replica of every partition is up, in the ISR, and holds and knows the same. */

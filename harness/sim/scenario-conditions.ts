@@ -4,7 +4,7 @@
  * A check answers whether the condition holds and, for a reader of the failure, how things stand instead. Patterns are
  * matched as those of steps are. To add a condition, add an entry.
  */
-import type { NodeId } from '../../broker/core/step.ts';
+import type { EpochEntry, NodeId } from '../../broker/core/step.ts';
 import { errorName } from '../../broker/protocol/index.ts';
 import { endOffsetOf } from './disk.ts';
 import { PlayError } from './play.ts';
@@ -88,7 +88,30 @@ const kinds: readonly ConditionKind[] = [
     pattern: /^epoch checkpoint of (?<broker>\d+) is (?<value>\d+ \d+(?:, \d+ \d+)*|empty)$/,
     check: (play, { broker, value }, partition) => {
       const epochs = play.node(Number(broker)).disk.find(partition.key)?.epochs ?? [];
-      return is(epochs.map(({ epoch, startOffset }) => `${epoch} ${startOffset}`).join(', ') || 'empty', value);
+      return is(epochsInWords(epochs), value);
+    },
+  },
+  {
+    usage: 'epoch cache of <broker> is <epoch> <offset>[, <epoch> <offset>]|empty',
+    pattern: /^epoch cache of (?<broker>\d+) is (?<value>\d+ \d+(?:, \d+ \d+)*|empty)$/,
+    check: (play, { broker, value }, partition) => is(epochsInWords(replica(play, broker, partition).epochs), value),
+  },
+  {
+    usage: 'HW checkpoint of <broker> is <offset>',
+    pattern: /^HW checkpoint of (?<broker>\d+) is (?<value>\d+)$/,
+    check: (play, { broker, value }, partition) => {
+      const { disk } = play.node(Number(broker));
+      return is(String(disk.checkpointed('replication-offset-checkpoint', partition.key)), value);
+    },
+  },
+  {
+    usage: 'log of <broker> is flushed to <offset>',
+    pattern: /^log of (?<broker>\d+) is flushed to (?<value>\d+)$/,
+    check: (play, { broker, value }, partition) => {
+      const log = play.node(Number(broker)).disk.find(partition.key);
+      if (log === undefined) return is('no log', value);
+      const last = log.batches[log.flushedBatches - 1];
+      return is(String(last === undefined ? log.baseOffset : last.lastOffset + 1), value);
     },
   },
   {
@@ -203,20 +226,15 @@ const kinds: readonly ConditionKind[] = [
     usage: 'settled',
     pattern: /^settled$/,
     check: (play, _, partition) => {
-      const { replicas, isr, leader } = play.state(partition);
+      const { replicas, isr } = play.state(partition);
       const standing = replicas.map((id) => {
         const known = play.replica(id, partition);
         return known === null
           ? 'down'
           : `LEO ${known.log.endOffset} HW ${known.highWatermark} epoch ${known.leaderEpoch}`;
       });
-      const same = standing.every((each) => each === standing[0] && each !== 'down');
-      const whole = isr.length === replicas.length && leader >= 0;
-      const committed = replicas.every((id) => {
-        const known = play.replica(id, partition);
-        return known !== null && known.highWatermark === known.log.endOffset;
-      });
-      return { holds: same && whole && committed, actual: `ISR ${sorted(isr)}; ${standing.join('; ')}` };
+      const actual = `ISR ${sorted(isr)}; ${standing.join('; ')}`;
+      return { holds: play.isPartitionSettled(partition), actual };
     },
   },
   {
@@ -320,6 +338,10 @@ function truncations(
     if (line.event !== 'truncation' || line.node !== Number(broker) || line.partition !== key) return [];
     return line.to < line.from ? [{ words: `from ${line.from} to ${line.to}`, rule: line.rule }] : [];
   });
+}
+
+function epochsInWords(entries: readonly EpochEntry[]): string {
+  return entries.map(({ epoch, startOffset }) => `${epoch} ${startOffset}`).join(', ') || 'empty';
 }
 
 function leaderName(leader: NodeId): string {

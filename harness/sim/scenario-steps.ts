@@ -5,20 +5,19 @@
  * shortened to `2`. To add a step, add an entry.
  */
 import type { NodeId, Peer } from '../../broker/core/step.ts';
-import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
-import type { Hold, Lane, Message } from './network.ts';
 import { PlayError } from './play.ts';
 import type { Play } from './play.ts';
 import { nodeName } from './narrate.ts';
+import { messageSteps } from './scenario-messages.ts';
 
 export type Step = (play: Play) => void;
 
-/** What a line said: the groups of its pattern, and the partition that it named. */
+/** What a line said: the groups of its pattern. */
 export interface Words {
   readonly [name: string]: string | undefined;
 }
 
-interface StepKind {
+export interface StepKind {
   readonly usage: string;
   readonly pattern: RegExp;
   readonly act: (play: Play, words: Words, partition: string | null) => void;
@@ -58,80 +57,7 @@ const kinds: readonly StepKind[] = [
     pattern: /^run for (?<count>\d+(?:\.\d+)?) (?<unit>ms|s)$/,
     act: (play, { count, unit }) => play.runFor(Number(count) * (unit === 's' ? 1000 : 1)),
   },
-  {
-    usage: 'hold fetches of <broker> [at <broker>]',
-    pattern: new RegExp(`^hold fetches of ${BROKER}(?: at (?<leader>\\d+))?$`),
-    act: (play, { broker, leader }, partition) =>
-      hold(
-        play,
-        `fetches of ${of(broker)}${leader === undefined ? '' : ` at ${leader}`}`,
-        partition,
-        (lane, message) => {
-          const towards = leader === undefined || lane.to.name === leader;
-          return message.api === 'Fetch' && message.kind === 'request' && lane.from.name === broker && towards;
-        },
-      ),
-  },
-  {
-    usage: 'hold fetch answers to <broker>',
-    pattern: new RegExp(`^hold fetch answers to ${BROKER}$`),
-    act: (play, { broker }, partition) =>
-      hold(play, `fetch answers to ${of(broker)}`, partition, (lane, { api, kind }) => {
-        return api === 'Fetch' && kind === 'response' && lane.to.name === broker;
-      }),
-  },
-  {
-    usage: 'hold epoch questions of <broker>',
-    pattern: new RegExp(`^hold epoch questions of ${BROKER}$`),
-    act: (play, { broker }) =>
-      hold(play, `epoch questions of ${of(broker)}`, null, (lane, { api, kind }) => {
-        return api === 'OffsetForLeaderEpoch' && kind === 'request' && lane.from.name === broker;
-      }),
-  },
-  {
-    usage: 'hold epoch answers to <broker>',
-    pattern: new RegExp(`^hold epoch answers to ${BROKER}$`),
-    act: (play, { broker }) =>
-      hold(play, `epoch answers to ${of(broker)}`, null, (lane, { api, kind }) => {
-        return api === 'OffsetForLeaderEpoch' && kind === 'response' && lane.to.name === broker;
-      }),
-  },
-  {
-    usage: 'hold pushes to <broker>',
-    pattern: new RegExp(`^hold pushes to ${BROKER}$`),
-    act: (play, { broker }) =>
-      hold(play, `pushes to ${of(broker)}`, null, (lane, { api, kind }) => {
-        return api === 'PartitionStates' && kind === 'request' && lane.to.name === broker;
-      }),
-  },
-  {
-    usage: 'hold ISR changes of <broker>',
-    pattern: new RegExp(`^hold ISR changes of ${BROKER}$`),
-    act: (play, { broker }) =>
-      hold(play, `ISR changes of ${of(broker)}`, null, (lane, { api, kind }) => {
-        return api === 'AlterPartition' && kind === 'request' && lane.from.name === broker;
-      }),
-  },
-  {
-    usage: 'deliver|lose <what was held>, such as: deliver pushes to <broker>',
-    pattern:
-      /^(?<verb>deliver|lose) (?<what>(?:fetches|fetch answers|epoch questions|epoch answers|pushes|ISR changes) .+)$/,
-    act: (play, { verb, what }, partition) => {
-      const held = takeHold(play, holdName(of(what), partition));
-      const { network } = play.cluster.kernel;
-      if (verb === 'deliver') network.release(held);
-      else network.lose(held);
-    },
-  },
-  {
-    usage: 'step a fetch of <broker>',
-    pattern: new RegExp(`^step a fetch of ${BROKER}$`),
-    act: (play, { broker }) => {
-      const held = [...play.holds].find(([name]) => name.startsWith(`fetches of ${of(broker)}`));
-      if (held === undefined) throw new PlayError(`say "hold fetches of ${of(broker)}" first`);
-      play.stepFetch(held[1], Number(broker));
-    },
-  },
+  ...messageSteps,
   {
     usage: 'checkpoint <broker>',
     pattern: new RegExp(`^checkpoint ${BROKER}$`),
@@ -203,7 +129,18 @@ const kinds: readonly StepKind[] = [
   {
     usage: 'elect the preferred leader',
     pattern: /^elect the preferred leader$/,
-    act: (play, _, partition) => play.electPreferred(play.partition(partition)),
+    act: (play, _, partition) => play.elect(play.partition(partition), 'preferred'),
+  },
+  {
+    usage: 'elect a leader uncleanly',
+    pattern: /^elect a leader uncleanly$/,
+    act: (play, _, partition) => play.elect(play.partition(partition), 'unclean'),
+  },
+  {
+    usage: 'heal everything and settle [within <n> ms|s]',
+    pattern: /^heal everything and settle(?: within (?<count>\d+(?:\.\d+)?) (?<unit>ms|s))?$/,
+    act: (play, { count, unit }) =>
+      play.healAndSettle(count === undefined ? undefined : Number(count) * (unit === 's' ? 1000 : 1)),
   },
   {
     usage: 'cut|heal <node> to|and <node>, where a node may be clients',
@@ -243,41 +180,6 @@ function valuesNamed(text: string): string[] {
   if (range === null) return text.split(/, */);
   const [first, last] = [Number(range[2]), Number(range[3])];
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => `${range[1]}${first + index}`);
-}
-
-function hold(play: Play, what: string, partition: string | null, matches: Hold['matches']): void {
-  const name = holdName(what, partition);
-  if (play.holds.has(name)) throw new PlayError(`${name} are held already`);
-  const narrowed =
-    partition === null
-      ? matches
-      : (lane: Lane, message: Message) => matches(lane, message) && concerns(message, partition);
-  play.holds.set(name, play.cluster.kernel.network.hold(narrowed));
-}
-
-/** Takes a hold out of the list, to be ended. */
-function takeHold(play: Play, name: string): Hold {
-  const held = play.holds.get(name);
-  const all = [...play.holds.keys()].join(', ') || 'nothing';
-  if (held === undefined) throw new PlayError(`${name} are not held; held are ${all}`);
-  play.holds.delete(name);
-  return held;
-}
-
-function holdName(what: string, partition: string | null): string {
-  return partition === null ? what : `${what} in ${partition}`;
-}
-
-/** Whether a Fetch, or its answer, is about that partition. */
-function concerns({ kind, body }: Message, key: string): boolean {
-  if (kind === 'request') {
-    const { topics } = body as RequestBody<'Fetch'>;
-    return topics.some(({ topic, partitions }) => partitions.some(({ partition }) => `${topic}-${partition}` === key));
-  }
-  const { responses } = body as ResponseBody<'Fetch'>;
-  return responses.some(({ topic, partitions }) =>
-    partitions.some((each) => `${topic}-${each.partitionIndex}` === key),
-  );
 }
 
 function running(play: Play, id: string | undefined): ReturnType<Play['node']> {

@@ -62,23 +62,19 @@ const kinds: readonly VerdictKind[] = [
   {
     usage: '<anomaly> follows from <anomaly>[ of <value>, <value>][ at <offset>]',
     pattern: new RegExp(`^(?<follows>[A-Za-z]\\w*(?:-\\w+)*) follows from ${ANOMALY}$`),
-    check: (judgement, words, named) => {
+    check: (judgement, words) => {
       const following = judgement.anomalies
         .filter((each) => isMeant(each, words))
         .flatMap(({ consequences }) => consequences.filter(({ kind }) => kind === words['follows']));
-      for (const each of following) named.add(each);
       return { holds: following.length > 0, actual: verdictInWords(judgement) };
     },
   },
   {
-    usage: 'nothing else is anomalous',
-    pattern: /^nothing else is anomalous$/,
+    usage: 'nothing else is broken',
+    pattern: /^nothing else is broken$/,
     check: ({ anomalies }, _, named) => {
-      const unnamed = anomalies.flatMap((each) => [
-        ...(named.has(each) ? [] : [anomalyInWords(each)]),
-        ...each.consequences.filter((one) => !named.has(one)).map(({ kind }) => `${kind} from ${nameOf(each)}`),
-      ]);
-      return { holds: unnamed.length === 0, actual: unnamed.join('; ') };
+      const unnamed = anomalies.filter((each) => each.class === 'violation' && !named.has(each));
+      return { holds: unnamed.length === 0, actual: unnamed.map(anomalyInWords).join('; ') };
     },
   },
 ];

@@ -20,7 +20,7 @@ import { parseSetting, scenarioDefaults, settingUsages } from './scenario-settin
 import type { ScenarioSettings } from './scenario-settings.ts';
 import { parseStep, stepUsages } from './scenario-steps.ts';
 import type { Step } from './scenario-steps.ts';
-import { parseVerdict, tellJudgement, verdictUsages } from './scenario-verdicts.ts';
+import { parseVerdict, verdictUsages } from './scenario-verdicts.ts';
 import type { VerdictExpectation } from './scenario-verdicts.ts';
 
 /** A line that cannot be read, or an expectation that did not hold; the message begins with file and line. */
@@ -113,11 +113,7 @@ class Trial {
   }
 
   get judgement(): Judgement {
-    if (this.#judgement === null) {
-      this.#judgement = this.#judge();
-      this.play.tell('');
-      for (const line of tellJudgement(this.#judgement)) this.play.tell(line);
-    }
+    this.#judgement ??= this.#judge();
     return this.#judgement;
   }
 }
@@ -125,8 +121,6 @@ class Trial {
 function perform(file: string, trial: Trial, statement: Statement): ScenarioError | null {
   const { play } = trial;
   const { line, text, comment, action } = statement;
-  /* The judgement is told before what is expected of it. */
-  const judgement = action.kind === 'verdict' ? trial.judgement : null;
   if (action.kind === 'step' || action.kind === 'run-until' || comment.length > 0) play.tell('');
   for (const each of comment) play.tell(`# ${each}`);
   const fail = (message: string) => new ScenarioError('failed', file, line, message);
@@ -135,9 +129,7 @@ function perform(file: string, trial: Trial, statement: Statement): ScenarioErro
     return holds ? null : fail(`"${text}" does not hold on ${play.build}: ${actual}`);
   };
   try {
-    if (action.kind === 'verdict') {
-      return judgement === null ? null : expected(action.expectation(judgement, trial.named));
-    }
+    if (action.kind === 'verdict') return expected(action.expectation(trial.judgement, trial.named));
     if (action.kind === 'expect') return expected(action.condition(play));
     play.tell(`> ${text}`);
     if (action.kind === 'step') {

@@ -1,0 +1,182 @@
+/**
+ * The steps of the scenario language that stop single messages: hold, deliver, lose, step, drop.
+ *
+ * Each sort of message has a name, and a broker that it is of or to: `fetches of 2`, `pushes to 2`. A hold stops all of
+ * one sort until it is ended by `deliver` or `lose`; meanwhile `step` lets the first one through, and `drop` ends the
+ * connection of the first one, as a network that loses it. `in tide-0` narrows a hold to what is about that partition.
+ *
+ * These are the hooks by which a schedule is put in order: what is not held comes when it comes.
+ */
+import type { ApiName, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
+import type { Hold, Lane, Message } from './network.ts';
+import { PlayError } from './play.ts';
+import type { Play } from './play.ts';
+import type { StepKind } from './scenario-steps.ts';
+
+interface Sort {
+  readonly one: string;
+  readonly many: string;
+  readonly api: ApiName;
+  readonly kind: 'request' | 'response';
+  /** How the broker is named, and at which end of the lane it is. */
+  readonly word: 'of' | 'to';
+  readonly end: 'from' | 'to';
+  /** The sort of its answers. */
+  readonly answers?: string;
+}
+
+const sorts: readonly Sort[] = [
+  request('fetch', 'fetches', 'Fetch', 'of', 'fetch answers'),
+  response('fetch answer', 'Fetch', 'to'),
+  request('epoch question', 'epoch questions', 'OffsetForLeaderEpoch', 'of', 'epoch answers'),
+  response('epoch answer', 'OffsetForLeaderEpoch', 'to'),
+  request('push', 'pushes', 'PartitionStates', 'to', 'push answers'),
+  response('push answer', 'PartitionStates', 'of'),
+  request('ISR change', 'ISR changes', 'AlterPartition', 'of', 'ISR answers'),
+  response('ISR answer', 'AlterPartition', 'to'),
+  request('heartbeat', 'heartbeats', 'BrokerHeartbeat', 'of'),
+  request('registration', 'registrations', 'BrokerRegistration', 'of'),
+  request('produce', 'produces', 'Produce', 'to', 'produce answers'),
+  response('produce answer', 'Produce', 'of'),
+];
+
+/** Messages that name no partition. */
+const concernsBrokersOnly: ReadonlySet<string> = new Set(['heartbeat', 'registration', 'push answer']);
+
+const MANY = sorts.map(({ many, word }) => `${many} ${word}`).join('|');
+const ONE = sorts.map(({ one, word }) => `${one} ${word}`).join('|');
+
+export const messageSteps: readonly StepKind[] = [
+  {
+    usage: `hold ${sorts.map(({ many, word }) => `${many} ${word}`).join('|')} <broker>, fetches also: at <broker>`,
+    pattern: new RegExp(`^hold (?<sort>${MANY}) (?<broker>\\d+)(?: at (?<leader>\\d+))?$`),
+    act: (play, words, partition) => {
+      const sort = sortNamed(words['sort']);
+      const { broker, leader } = words;
+      if (leader !== undefined && sort.one !== 'fetch') throw new PlayError('only fetches are held "at" a broker');
+      const name = holdName(`${words['sort']} ${broker}${leader === undefined ? '' : ` at ${leader}`}`, partition);
+      if (play.holds.has(name)) throw new PlayError(`${name} are held already`);
+      if (partition !== null && concernsBrokersOnly.has(sort.one)) {
+        throw new PlayError(`${sort.many} are about no partition: leave out "in ${partition}"`);
+      }
+      play.node(Number(broker));
+      play.holds.set(name, play.cluster.kernel.network.hold(matcher(sort, broker, leader, partition)));
+    },
+  },
+  {
+    usage: 'deliver|lose <what was held>, such as: deliver pushes to <broker>',
+    pattern: new RegExp(`^(?<verb>deliver|lose) (?<what>(?:${MANY}) \\d+(?: at \\d+)?)$`),
+    act: (play, { verb, what }, partition) => {
+      const held = takeHold(play, holdName(what ?? '', partition));
+      const { network } = play.cluster.kernel;
+      if (verb === 'deliver') network.release(held);
+      else network.lose(held);
+    },
+  },
+  {
+    usage: 'step|drop a <message that is held>, such as: step a fetch of <broker>, drop a fetch answer to <broker>',
+    pattern: new RegExp(`^(?<verb>step|drop) an? (?<sort>${ONE}) (?<broker>\\d+)$`),
+    act: (play, { verb, sort: named, broker }) => {
+      const sort = sorts.find(({ one, word }) => `${one} ${word}` === named) ?? sortNamed(named);
+      const plural = `${sort.many} ${sort.word} ${broker}`;
+      const held = holdOf(play, plural);
+      if (held === undefined) throw new PlayError(`say "hold ${plural}" first`);
+      const what = `a ${named} ${broker}`;
+      const { network } = play.cluster.kernel;
+      if (verb === 'drop') network.loseOn(play.awaitHeld(held, what).lane);
+      else play.step(held, what, sort.answers !== undefined && areAnswersHeld(play, sort.answers, broker));
+    },
+  },
+];
+
+function request(one: string, many: string, api: ApiName, word: 'of' | 'to', answers?: string): Sort {
+  const end = word === 'of' ? 'from' : 'to';
+  return { one, many, api, kind: 'request', word, end, ...(answers === undefined ? {} : { answers }) };
+}
+
+function response(one: string, api: ApiName, word: 'of' | 'to'): Sort {
+  return { one, many: `${one}s`, api, kind: 'response', word, end: word === 'of' ? 'from' : 'to' };
+}
+
+function sortNamed(name: string | undefined): Sort {
+  const sort = sorts.find(({ many, word }) => `${many} ${word}` === name);
+  if (sort === undefined) throw new Error(`there is no sort of message "${name}"`);
+  return sort;
+}
+
+function matcher(
+  sort: Sort,
+  broker: string | undefined,
+  leader: string | undefined,
+  partition: string | null,
+): Hold['matches'] {
+  return (lane: Lane, message: Message) =>
+    message.api === sort.api &&
+    message.kind === sort.kind &&
+    lane[sort.end].name === broker &&
+    (leader === undefined || lane.to.name === leader) &&
+    (partition === null || partitionsIn(message).includes(partition));
+}
+
+/** Takes a hold out of the list, to be ended. */
+function takeHold(play: Play, name: string): Hold {
+  const held = play.holds.get(name);
+  const all = [...play.holds.keys()].join(', ') || 'nothing';
+  if (held === undefined) throw new PlayError(`${name} are not held; held are ${all}`);
+  play.holds.delete(name);
+  return held;
+}
+
+/** The hold of that name, wherever it is narrowed to. */
+function holdOf(play: Play, plural: string): Hold | undefined {
+  return [...play.holds].find(([name]) => name === plural || name.startsWith(`${plural} `))?.[1];
+}
+
+function areAnswersHeld(play: Play, answers: string, broker: string | undefined): boolean {
+  return [...play.holds.keys()].some((name) => new RegExp(`^${answers} (?:of|to) ${broker}(?: |$)`).test(name));
+}
+
+function holdName(what: string, partition: string | null): string {
+  return partition === null ? what : `${what} in ${partition}`;
+}
+
+/** The partitions that a message is about; none where it is about brokers alone. */
+function partitionsIn({ api, kind, body }: Message): string[] {
+  const isRequest = kind === 'request';
+  switch (api) {
+    case 'Fetch':
+      return isRequest
+        ? keysOf((body as RequestBody<'Fetch'>).topics, 'topic', 'partition')
+        : keysOf((body as ResponseBody<'Fetch'>).responses, 'topic', 'partitionIndex');
+    case 'OffsetForLeaderEpoch':
+      return isRequest
+        ? keysOf((body as RequestBody<'OffsetForLeaderEpoch'>).topics, 'topic', 'partition')
+        : keysOf((body as ResponseBody<'OffsetForLeaderEpoch'>).topics, 'topic', 'partition');
+    case 'AlterPartition':
+      return isRequest
+        ? keysOf((body as RequestBody<'AlterPartition'>).topics, 'topicName', 'partitionIndex')
+        : keysOf((body as ResponseBody<'AlterPartition'>).topics, 'topicName', 'partitionIndex');
+    case 'Produce':
+      return isRequest
+        ? (body as RequestBody<'Produce'>).topicData.flatMap(({ name, partitionData }) =>
+            partitionData.map(({ index }) => `${name}-${index}`),
+          )
+        : (body as ResponseBody<'Produce'>).responses.flatMap(({ name, partitionResponses }) =>
+            partitionResponses.map(({ index }) => `${name}-${index}`),
+          );
+    case 'PartitionStates':
+      return (body as RequestBody<'PartitionStates'>).partitions.map(({ topic, partition }) => `${topic}-${partition}`);
+    default:
+      return [];
+  }
+}
+
+function keysOf<N extends string, I extends string>(
+  topics: readonly (Readonly<Record<N, string>> & {
+    readonly partitions: readonly Readonly<Record<I, number>>[];
+  })[],
+  name: N,
+  index: I,
+): string[] {
+  return topics.flatMap((topic) => topic.partitions.map((partition) => `${topic[name]}-${partition[index]}`));
+}
