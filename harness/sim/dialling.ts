@@ -50,21 +50,20 @@ export class Dialling {
     const { network } = this.#kernel;
     const connection = this.#connection;
     const { requester, responder } = connection;
-    for (const [from, to] of [
-      [requester.place, responder.place],
-      [responder.place, requester.place],
-    ] as const) {
-      if (!network.isCut(from, to)) continue;
-      network.swallow(from, to);
+    const there = network.links.between(requester.place, responder.place);
+    const back = network.links.between(responder.place, requester.place);
+    const cut = there.isCut ? there : back.isCut ? back : null;
+    if (cut !== null) cut.swallowed += 1;
+    if (cut?.resets === true || (cut === null && !responder.running)) {
+      this.end();
+      this.#opened(null);
+      return;
+    }
+    if (cut !== null) {
       this.#kernel.at(network.nowNs + this.#retryNs, 'handshake again', () => {
         if (this.#phase === 'connecting') this.#knock();
       });
       this.#retryNs *= 2;
-      return;
-    }
-    if (!responder.running) {
-      this.end();
-      this.#opened(null);
       return;
     }
     this.#phase = 'open';

@@ -8,12 +8,11 @@
  * Invariant: evidence says what is found, not what was wanted: what the cuts swallowed, and how the process stands after
  * the action.
  */
+import type { FaultRecord } from '../../checker/history.ts';
 import { conduct, createConductor, isFinished, nextDeadlineNs } from '../../nemesis/conductor.ts';
 import type { ConductorEvent, ConductorState } from '../../nemesis/conductor.ts';
-import type { Action, Cut, Evidence, NodeName, TraceLine } from '../../nemesis/ports.ts';
+import type { Action, Evidence, NodeName, TraceLine } from '../../nemesis/ports.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
-import { nameOfCut } from '../../nemesis/topologies.ts';
-import type { FaultRecord } from '../../checker/history.ts';
 import type { Random, RandomStream } from '../plan/random.ts';
 import type { SimCluster } from './cluster.ts';
 import type { SimAdmin } from './sim-admin.ts';
@@ -65,7 +64,6 @@ export class SimFaults {
   readonly #options: SimFaultsOptions;
   readonly #state: ConductorState;
   readonly #starter: Starter;
-  #cuts: readonly Cut[] = [];
   #timerNs = Infinity;
 
   constructor(options: SimFaultsOptions, starter: Starter) {
@@ -117,7 +115,10 @@ export class SimFaults {
     const done = (evidence: Evidence): void => this.#feed({ type: 'acted', id, evidence });
     switch (action.port) {
       case 'links':
-        this.#later(LINKS_NS, 'links', () => done(this.#setCuts(action.cuts)));
+        this.#later(LINKS_NS, 'links', () => {
+          const lifted = this.#options.cluster.kernel.setLinks(action.cuts, action.slow);
+          done({ effective: true, facts: { ...lifted } });
+        });
         return;
       case 'process':
         this.#performOn(action.node, action.verb, done);
@@ -125,21 +126,6 @@ export class SimFaults {
       case 'leadership':
         this.#options.admin.moveLeader(action.partition, action.to, done);
     }
-  }
-
-  /** The whole wanted network, and what the cuts that are lifted had swallowed. */
-  #setCuts(cuts: readonly Cut[]): Evidence {
-    const { kernel } = this.#options.cluster;
-    const names = new Set(cuts.map(nameOfCut));
-    const lifted = this.#cuts.filter((cut) => !names.has(nameOfCut(cut)));
-    for (const cut of cuts) kernel.cut(cut.from, cut.to);
-    const dropped: Record<string, number> = {};
-    for (const cut of lifted) {
-      dropped[nameOfCut(cut)] = kernel.network.takeSwallowed(kernel.placeOf(cut.from), kernel.placeOf(cut.to));
-      kernel.heal(cut.from, cut.to);
-    }
-    this.#cuts = cuts;
-    return { effective: true, facts: { dropped } };
   }
 
   #performOn(name: NodeName, verb: (Action & { port: 'process' })['verb'], done: (evidence: Evidence) => void): void {

@@ -21,7 +21,6 @@ import { clusterSettingsOf } from '../plan/cluster-settings.ts';
 import { createRandom } from '../plan/random.ts';
 import type { Random } from '../plan/random.ts';
 import { SimCluster } from './cluster.ts';
-import { linkDelays } from './link-delays.ts';
 import { proveHealed } from './prove-healed.ts';
 import { SimAdmin } from './sim-admin.ts';
 import { SimFaults, Starter } from './sim-faults.ts';
@@ -79,7 +78,7 @@ class SimulatedRun {
       builds,
       defects,
       settings: clusterSettingsOf(config),
-      delayNs: linkDelays(this.#random),
+      random: this.#random,
       onTrace: (line) => this.#take(line as unknown as TraceLine),
       ...(codec === undefined ? {} : { codec }),
     });
