@@ -6,11 +6,15 @@
  *
  * Invariant: no input makes this throw. What cannot be judged is unknown and says why; it is never guessed.
  */
+import { findOverwritten } from './anomalies/commitment.ts';
 import { findNoConvergence } from './anomalies/convergence.ts';
 import { findDivergences, noteMissingLogs } from './anomalies/divergence.ts';
+import { findEpochRegressions } from './anomalies/epochs.ts';
 import { listed, type Finding } from './anomalies/finding.ts';
+import { findLeaderFaults } from './anomalies/leadership.ts';
+import { findMovedLogStarts } from './anomalies/log-start.ts';
 import { findLosses, findLostOnReplicas, findLostWrites } from './anomalies/loss.ts';
-import { findDuplicates, findInconsistentOffsets } from './anomalies/offsets.ts';
+import { findAckConflicts, findDuplicates, findInconsistentOffsets } from './anomalies/offsets.ts';
 import { findAbortedReads, findPhantoms, findVanishedReads, noteHidden } from './anomalies/visibility.ts';
 import { leaderLog, unknownBecause, type Evidence, type Promises, type RunDescription } from './evidence.ts';
 import { findExposures } from './exposures.ts';
@@ -119,13 +123,17 @@ function mostOf(anomalies: readonly Anomaly[], notes: string[]): Anomaly[] {
   return listed;
 }
 
-/** In the order that {@link groupFindings} needs: causes and conflicts before what may follow from them. */
 function allFindings(evidence: Evidence): Finding[] {
   const losses = evidence.logs === null ? findLostWrites(evidence) : lossesByLogs(evidence);
   noteHidden(evidence);
   return [
     ...losses,
+    ...findMovedLogStarts(evidence),
     ...findDivergences(evidence),
+    ...findLeaderFaults(evidence),
+    ...findOverwritten(evidence),
+    ...findEpochRegressions(evidence),
+    ...findAckConflicts(evidence),
     ...findInconsistentOffsets(evidence),
     ...findDuplicates(evidence).filter((found) => !movedOnly(found, losses)),
     ...findPhantoms(evidence),

@@ -72,6 +72,15 @@ export function judgeLoss(evidence: Evidence, key: Key, row: number, offset: num
     : fate;
 }
 
+/** Judges the loss of a record that a leader's high watermark had passed, acknowledged or not; null without a whole trace. */
+export function judgeCommitted(evidence: Evidence, key: Key, offset: number, epoch: number): Fate | null {
+  const cluster = wholeTrace(evidence);
+  const partition = partitionOf(evidence, key);
+  if (cluster === null || partition === null) return null;
+  const promised = promiseOfCommit(cluster, partition, offset, epoch);
+  return promised === null ? null : judgePromise(evidence, cluster, partition, promised);
+}
+
 function judgePromise(evidence: Evidence, cluster: ClusterTrace, partition: PartitionTrace, promised: Promised): Fate {
   const removals = lastRemovals(cluster, partition, promised);
   const lacking = firstLacking(cluster, partition, promised);

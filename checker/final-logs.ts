@@ -22,11 +22,14 @@ export interface ReplicaFiles {
   readonly segments: readonly SegmentFile[];
   /** From `log-start-offset-checkpoint`, if it has an entry. */
   readonly logStart: number | null;
+  /** Entries of its `leader-epoch-checkpoint`, if it was copied. */
+  readonly epochs?: readonly (readonly [epoch: number, start: number])[] | null | undefined;
 }
 
 export interface FinalLog {
   readonly node: number;
   readonly log: DecodedLog;
+  readonly epochs?: ReplicaFiles['epochs'];
 }
 
 export interface FinalLogs {
@@ -43,13 +46,13 @@ export function readFinalLogs(
   decompressors: Decompressors,
 ): FinalLogs {
   const byKey = new Map<Key, Map<number, FinalLog>>();
-  for (const { node, key, segments, logStart } of files) {
+  for (const { node, key, segments, logStart, epochs } of files) {
     let logs = byKey.get(key);
     if (logs === undefined) {
       logs = new Map();
       byKey.set(key, logs);
     }
-    logs.set(node, { node, log: decodeLog(segments, logStart) });
+    logs.set(node, { node, log: decodeLog(segments, logStart), epochs: epochs ?? null });
   }
   return { byKey, nodes: new Set(nodes), decompressors };
 }

@@ -6,7 +6,7 @@
  * share. What nothing explains is a root itself. A consequence still breaks its own guarantee, if its root is a
  * violation: readers did see what they saw.
  */
-import { covers, guaranteeOf, listed, type Finding } from './anomalies/finding.ts';
+import { gravityOf, guaranteeOf, listed, type Finding } from './anomalies/finding.ts';
 import type { Anomaly, AnomalyKind } from './results.ts';
 
 const roots: ReadonlySet<AnomalyKind> = new Set([
@@ -14,24 +14,30 @@ const roots: ReadonlySet<AnomalyKind> = new Set([
   'lost-write',
   'replica-divergence',
   'offset-moved',
+  'log-start-moved',
+  'two-leaders-one-epoch',
+  'ack-below-min-isr',
 ]);
 
-/**
- * Turns findings into anomalies, most severe first. Findings must come in the order of `check.ts`: inconsistent offsets
- * before what may follow from them.
- */
+/** What may explain others where nothing explains it, in the order in which they are asked. */
+const branches: ReadonlySet<AnomalyKind> = new Set(['committed-overwritten', 'ack-conflict', 'inconsistent-offsets']);
+
+/** Turns findings into anomalies, most severe first. */
 export function groupFindings(findings: readonly Finding[]): Anomaly[] {
   const children = new Map<Finding, Finding[]>();
   const top: Finding[] = [];
   const causes = new Causes();
-  for (const finding of findings) if (roots.has(finding.kind)) causes.add(finding);
-  for (const finding of findings) {
+  const place = (finding: Finding): void => {
     const cause = roots.has(finding.kind) ? null : causes.of(finding);
-    if (cause === null) {
+    if (cause !== null) listIn(children, cause).push(finding);
+    else {
       top.push(finding);
-      if (finding.kind === 'inconsistent-offsets') causes.addConflict(finding);
-    } else listIn(children, cause).push(finding);
-  }
+      if (roots.has(finding.kind) || branches.has(finding.kind)) causes.add(finding);
+    }
+  };
+  for (const finding of findings) if (roots.has(finding.kind)) place(finding);
+  for (const kind of branches) for (const finding of findings) if (finding.kind === kind) place(finding);
+  for (const finding of findings) if (!roots.has(finding.kind) && !branches.has(finding.kind)) place(finding);
   return top.map((finding) => anomalyOf(finding, children.get(finding) ?? [])).sort(bySeverity);
 }
 
@@ -39,51 +45,66 @@ export function groupFindings(findings: readonly Finding[]): Anomaly[] {
 class Causes {
   readonly #byKey = new Map<string | null, Finding[]>();
   readonly #rows = new Map<Finding, ReadonlySet<number>>();
-  readonly #conflictsByRow = new Map<number, Finding>();
 
   add(cause: Finding): void {
     listIn(this.#byKey, cause.key).push(cause);
     this.#rows.set(cause, new Set(cause.rows));
   }
 
-  /** Two values at one offset explain that one of them was seen and is gone. */
-  addConflict(conflict: Finding): void {
-    for (const row of conflict.rows) this.#conflictsByRow.set(row, conflict);
-  }
-
-  /** The cause of a finding: a violation before an expected loss, where both explain it. */
+  /** The cause of a finding: one of its own class, or else a violation before an expected loss. */
   of(finding: Finding): Finding | null {
     const explaining = (this.#byKey.get(finding.key) ?? []).filter((cause) => this.#explains(cause, finding));
-    const root = explaining.find((cause) => cause.class === 'violation') ?? explaining[0];
-    if (root !== undefined) return root;
-    if (finding.kind !== 'consumer-saw-uncommitted') return null;
-    return this.#conflictsByRow.get(finding.rows[0] ?? -1) ?? null;
+    return (
+      explaining.find((cause) => cause.class === finding.class) ??
+      explaining.find((cause) => cause.class === 'violation') ??
+      explaining[0] ??
+      null
+    );
   }
 
   #explains(cause: Finding, finding: Finding): boolean {
+    const rule = follows[finding.kind];
+    if (rule === undefined) return false;
     const rows = this.#rows.get(cause);
-    const sharesValue = finding.rows.some((row) => rows?.has(row) ?? false);
-    const sharesOffset = finding.offset !== null && covers(cause.ranges, finding.offset);
-    switch (finding.kind) {
-      case 'duplicate':
-        return sharesValue;
-      case 'inconsistent-offsets':
-        return sharesValue || sharesOffset;
-      case 'consumer-saw-uncommitted':
-        return sharesValue || sharesOffset || sameElection(cause, finding);
-      case 'lost-on-replica':
-        return cause.kind === 'replica-divergence' && finding.nodes.every((node) => cause.nodes.includes(node));
-      case 'lost-acked-write':
-      case 'lost-write':
-      case 'replica-divergence':
-      case 'offset-moved':
-      case 'phantom':
-      case 'G1a':
-      case 'no-convergence':
-      case 'malformed':
-        return false;
-    }
+    return rule({
+      cause,
+      finding,
+      sharesValue: finding.rows.some((row) => rows?.has(row) ?? false),
+      sharesOffset: overlaps(cause.ranges, finding.ranges),
+      sameElection: finding.lackingEpoch !== null && cause.lackingEpoch === finding.lackingEpoch,
+    });
   }
+}
+
+/** What a possible cause and a finding have in common. */
+interface Link {
+  readonly cause: Finding;
+  readonly finding: Finding;
+  readonly sharesValue: boolean;
+  readonly sharesOffset: boolean;
+  readonly sameElection: boolean;
+}
+
+const sameRecord = (link: Link): boolean => link.sharesValue || link.sharesOffset;
+const sameLoss = (link: Link): boolean => sameRecord(link) || link.sameElection;
+const sameReplica = ({ cause, finding }: Link): boolean =>
+  cause.kind === 'replica-divergence' && finding.nodes.every((node) => cause.nodes.includes(node));
+
+/** Which kinds can follow from another, and when they do. */
+const follows: { readonly [K in AnomalyKind]?: (link: Link) => boolean } = {
+  duplicate: ({ sharesValue }) => sharesValue,
+  'ack-conflict': sameRecord,
+  'inconsistent-offsets': sameRecord,
+  'committed-overwritten': sameLoss,
+  'consumer-saw-uncommitted': sameLoss,
+  'hw-regression': sameLoss,
+  'lost-on-replica': sameReplica,
+  'epoch-regression': sameReplica,
+};
+
+/** Both sorted, with inclusive ends. */
+function overlaps(some: Finding['ranges'], others: Finding['ranges']): boolean {
+  return others.some(([first, last]) => some.some((range) => range[0] <= last && first <= range[1]));
 }
 
 function listIn<K>(map: Map<K, Finding[]>, key: K): Finding[] {
@@ -93,10 +114,6 @@ function listIn<K>(map: Map<K, Finding[]>, key: K): Finding[] {
     map.set(key, list);
   }
   return list;
-}
-
-function sameElection(cause: Finding, finding: Finding): boolean {
-  return finding.lackingEpoch !== null && cause.lackingEpoch === finding.lackingEpoch;
 }
 
 function anomalyOf(finding: Finding, children: readonly Finding[]): Anomaly {
@@ -126,24 +143,9 @@ function anomalyOf(finding: Finding, children: readonly Finding[]): Anomaly {
   };
 }
 
-const order: readonly AnomalyKind[] = [
-  'lost-acked-write',
-  'lost-write',
-  'replica-divergence',
-  'offset-moved',
-  'inconsistent-offsets',
-  'duplicate',
-  'phantom',
-  'G1a',
-  'consumer-saw-uncommitted',
-  'lost-on-replica',
-  'no-convergence',
-  'malformed',
-];
-
 function bySeverity(a: Anomaly, b: Anomaly): number {
   if (a.class !== b.class) return a.class === 'violation' ? -1 : 1;
-  const rank = order.indexOf(a.kind) - order.indexOf(b.kind);
+  const rank = gravityOf(a.kind) - gravityOf(b.kind);
   if (rank !== 0) return rank;
   if (a.key !== b.key) return (a.key ?? '') < (b.key ?? '') ? -1 : 1;
   return (a.offset ?? -1) - (b.offset ?? -1);

@@ -79,6 +79,8 @@ export interface TraceStore {
   readonly elections: ReadonlyMap<number, ElectionLine>;
   readonly isrChanges: ReadonlyMap<number, IsrLine>;
   readonly created: ReadonlyMap<number, readonly number[]>;
+  /** Why a log start moved, by row. */
+  readonly reasons: ReadonlyMap<number, string>;
   /** Lines that were read, sound or not. */
   readonly lines: number;
   /** What is wrong with the trace, in words; empty for a whole one. */
@@ -143,6 +145,7 @@ class TraceBuilder {
   readonly #elections = new Map<number, ElectionLine>();
   readonly #isrChanges = new Map<number, IsrLine>();
   readonly #created = new Map<number, readonly number[]>();
+  readonly #reasons = new Map<number, string>();
 
   /** Takes one parsed line; answers with what is wrong with it. */
   add(parsed: unknown): string | null {
@@ -200,8 +203,9 @@ class TraceBuilder {
         return this.#setRange(row, kind.hw, from, to, 0, isr);
       }
       case 'log-start': {
-        const { from, to } = fields;
+        const { from, to, reason } = fields;
         if (!partitioned || !isCount(from) || !isCount(to)) return 'a broken log-start';
+        if (typeof reason === 'string') this.#reasons.set(row, reason);
         return this.#setRange(row, kind.logStart, from, to, 0, undefined);
       }
       case 'role':
@@ -316,6 +320,7 @@ class TraceBuilder {
       elections: this.#elections,
       isrChanges: this.#isrChanges,
       created: this.#created,
+      reasons: this.#reasons,
       lines,
       damage: [...this.#malformedLines(malformed), ...this.#holes()],
     };

@@ -72,6 +72,8 @@ export interface PartitionTrace {
   /** Assigned replicas, in order; null when their creation is not in the trace. */
   replicas: readonly number[] | null;
   deleted: boolean;
+  /** Stays of a lower epoch than the batch before them in the same log. */
+  readonly epochDrops: number[];
   /** ISR as the controller committed it last. */
   isr: readonly number[];
   /** At the last line of each node. */
@@ -173,6 +175,7 @@ function emptyPartition(key: Key, replicas: readonly number[] | null): Partition
     acks: [],
     replicas,
     deleted: false,
+    epochDrops: [],
     isr: [],
     highWatermark: new Map(),
     end: new Map(),
@@ -269,9 +272,12 @@ function replayLine(store: TraceStore, node: number, row: number, log: LiveLog, 
 
 function appendBatches(store: TraceStore, node: number, row: number, log: LiveLog): void {
   const { base, last, epoch, hash } = store.batches;
+  const { stays, epochDrops } = log.partition;
   for (let batch = store.a.get(row); batch < store.b.get(row); batch += 1) {
-    const { stays } = log.partition;
-    log.live.push(stays.add(node, base.get(batch), last.get(batch), epoch.get(batch), hash.get(batch), row));
+    const before = log.live.length > log.head ? (log.live.at(-1) as number) : -1;
+    const stay = stays.add(node, base.get(batch), last.get(batch), epoch.get(batch), hash.get(batch), row);
+    if (before !== -1 && stays.epoch.get(before) > stays.epoch.get(stay)) epochDrops.push(stay);
+    log.live.push(stay);
     log.end = last.get(batch) + 1;
   }
 }

@@ -62,4 +62,21 @@ export class Stays {
     }
     return found.sort((x, y) => x - y);
   }
+
+  /** Pairs of stays that cover a common offset with records of different epochs, the lower epoch first. */
+  *contested(): Generator<readonly [older: number, newer: number], void, undefined> {
+    const order = Int32Array.from({ length: this.count }, (_, stay) => stay);
+    order.sort((x, y) => this.base.get(x) - this.base.get(y) || x - y);
+    // Stays that reach the base at hand; one of each (base, epoch) would do, but there are only as many as brokers.
+    let open: number[] = [];
+    for (const stay of order) {
+      open = open.filter((other) => this.last.get(other) >= this.base.get(stay));
+      for (const other of open) {
+        const difference = this.epoch.get(other) - this.epoch.get(stay);
+        if (difference < 0) yield [other, stay];
+        if (difference > 0) yield [stay, other];
+      }
+      open.push(stay);
+    }
+  }
 }

@@ -27,15 +27,15 @@ interface Step extends WhyStep {
 /** So many elections are told at most; the ones between are counted. */
 const maxElections = 8;
 
-/** The chain of a loss; empty where no trace tells it. */
+/** The chain of a loss; empty where no trace tells it. `row` is −1 for a record whose value nobody knows. */
 export function whyLost(evidence: Evidence, key: Key, row: number, fate: Fate, final: FinalLog | null): WhyStep[] {
   const { cluster } = evidence;
   const partition = partitionOf(evidence, key);
   if (cluster === null || partition === null || fate.promised === null) return [];
   const teller = new Teller(evidence, cluster, partition);
   const { promised } = fate;
-  teller.recordWritten(promised.offset, promised.epoch, evidence.history.valueOf(row));
-  teller.promiseMade(promised, evidence.history.values.completed.get(row));
+  teller.recordWritten(promised.offset, promised.epoch, row === -1 ? null : evidence.history.valueOf(row));
+  teller.promiseMade(promised, row === -1 ? -1 : evidence.history.values.completed.get(row));
   for (const removal of fate.removals) teller.removed(promised, removal);
   teller.joined(promised, fate.lacking);
   teller.elections(promised, fate.lacking);

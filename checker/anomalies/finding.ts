@@ -4,6 +4,7 @@
  * The table below names the guarantee that each kind breaks. Adding a kind means one line here, one in `results.ts`,
  * and one function beside this file.
  */
+import type { Key } from '../history.ts';
 import type { Anomaly, AnomalyKind, Guarantee, Reference } from '../results.ts';
 
 export interface Finding extends Omit<Anomaly, 'guarantee' | 'consequences'> {
@@ -15,20 +16,65 @@ export interface Finding extends Omit<Anomaly, 'guarantee' | 'consequences'> {
   readonly lackingEpoch: number | null;
 }
 
+/** The guarantee that each kind breaks; the gravest kinds come first. */
 export const guaranteeOf: Readonly<Record<AnomalyKind, Guarantee>> = {
   'lost-acked-write': 'durability',
   'lost-write': 'durability',
-  'lost-on-replica': 'durability',
+  'log-start-moved': 'durability',
   'replica-divergence': 'agreement',
-  'inconsistent-offsets': 'offsets',
+  'two-leaders-one-epoch': 'agreement',
+  'committed-overwritten': 'offsets',
+  'epoch-regression': 'agreement',
+  'ack-below-min-isr': 'durability',
   'offset-moved': 'offsets',
+  'ack-conflict': 'offsets',
+  'inconsistent-offsets': 'offsets',
   duplicate: 'offsets',
-  malformed: 'offsets',
+  'hw-regression': 'visibility',
   phantom: 'visibility',
   G1a: 'visibility',
   'consumer-saw-uncommitted': 'visibility',
+  'precommitted-read': 'transactions',
+  G1c: 'transactions',
+  'G1c-process': 'transactions',
+  'G1c-realtime': 'transactions',
+  'realtime-order': 'order',
+  'nonmonotonic-send': 'order',
+  'int-nonmonotonic-send': 'order',
+  'nonmonotonic-poll': 'order',
+  'int-nonmonotonic-poll': 'order',
+  'poll-skip': 'order',
+  'int-poll-skip': 'order',
+  'lost-on-replica': 'durability',
   'no-convergence': 'convergence',
+  malformed: 'offsets',
 };
+
+const gravity = Object.keys(guaranteeOf);
+
+/** A smaller number is graver. */
+export function gravityOf(kind: AnomalyKind): number {
+  return gravity.indexOf(kind);
+}
+
+/** A violation of which nothing but kind and partition is known yet. */
+export function emptyFinding(kind: AnomalyKind, key: Key | null): Finding {
+  return {
+    kind,
+    class: 'violation',
+    key,
+    offset: null,
+    values: [],
+    summary: '',
+    labels: [],
+    nodes: [],
+    evidence: [],
+    why: [],
+    rows: [],
+    ranges: [],
+    lackingEpoch: null,
+  };
+}
 
 /** So many values and references are listed of one anomaly; its summary tells the whole number. */
 const maxListed = 100;

@@ -1,5 +1,5 @@
 /**
- * What a history alone says about offsets: `inconsistent-offsets` and `duplicate`.
+ * What a history alone says about offsets: `ack-conflict`, `inconsistent-offsets` and `duplicate`.
  *
  * `inconsistent-offsets`: one offset with two values, by acknowledgements under acks=all and by polls. An acknowledgement
  * under acks 0 or 1 promises nothing, so it contradicts nothing. `duplicate`: one value at two offsets, by any
@@ -7,8 +7,8 @@
  */
 import { leaderLog, unknownBecause, type Evidence } from '../evidence.ts';
 import { judgeLoss } from '../excuse.ts';
-import { outcome, type OffsetConflict } from '../index-history.ts';
-import { historyReference, inWords, listed, type Finding } from './finding.ts';
+import { acksAll, outcome, type OffsetConflict } from '../index-history.ts';
+import { emptyFinding, historyReference, inWords, listed, type Finding } from './finding.ts';
 import { historyOf } from './loss.ts';
 
 export function findInconsistentOffsets(evidence: Evidence): Finding[] {
@@ -18,6 +18,38 @@ export function findInconsistentOffsets(evidence: Evidence): Finding[] {
     if (finding !== null) findings.push(finding);
   }
   return findings.sort((x, y) => (x.offset ?? 0) - (y.offset ?? 0));
+}
+
+/** Two acknowledgements under acks=all that name one offset. */
+export function findAckConflicts(evidence: Evidence): Finding[] {
+  const { history } = evidence;
+  const { values } = history;
+  const findings: Finding[] = [];
+  for (const conflict of history.conflicts.values()) {
+    const acked = conflict.sightings.filter(
+      ({ row }) => isPromised(evidence, row) && values.offset.get(row) === conflict.offset,
+    );
+    const verdict = acked.length < 2 ? 'unknown' : classOfConflict(evidence, conflict);
+    // The doubt itself is told of the offset with two values.
+    if (verdict === 'unknown') continue;
+    const key = history.keyName(conflict.key);
+    const names = inWords(acked.map(({ row }) => String(history.valueOf(row))));
+    findings.push({
+      ...emptyFinding('ack-conflict', key),
+      class: verdict,
+      offset: conflict.offset,
+      values: acked.map(({ row }) => history.valueOf(row)),
+      summary: `offset ${conflict.offset} of ${key} was acknowledged to ${acked.length} sends: ${names}`,
+      evidence: listed(acked.flatMap(({ row }) => historyOf(evidence, row))),
+      rows: acked.map(({ row }) => row),
+      ranges: [[conflict.offset, conflict.offset]],
+    });
+  }
+  return findings.sort((x, y) => (x.offset ?? 0) - (y.offset ?? 0));
+}
+
+function isPromised({ history: { values } }: Evidence, row: number): boolean {
+  return values.outcome.get(row) === outcome.ok && values.acks.get(row) === acksAll;
 }
 
 function inconsistency(evidence: Evidence, conflict: OffsetConflict): Finding | null {

@@ -220,6 +220,7 @@ function* replicasIn(
         key,
         segments: readSegments(join(directory, key)),
         logStart: starts.get(key) ?? null,
+        epochs: readEpochCheckpoint(join(directory, key, 'leader-epoch-checkpoint')),
       };
     }
   }
@@ -237,6 +238,19 @@ function readSegments(directory: string): ReplicaFiles['segments'] {
 
 function entriesOf(directory: string): Dirent[] {
   return readdirSync(directory, { withFileTypes: true });
+}
+
+/** `epoch offset` a line, after a version and a count (Kafka's LeaderEpochCheckpointFile). Null: there is none. */
+function readEpochCheckpoint(path: string): ReplicaFiles['epochs'] {
+  if (!existsSync(path)) return null;
+  const entries: [number, number][] = [];
+  for (const line of reading(path, (file) => readFileSync(file, 'utf8'))
+    .split('\n')
+    .slice(2)) {
+    const match = /^(\d+) (\d+)$/.exec(line);
+    if (match !== null) entries.push([Number(match[1]), Number(match[2])]);
+  }
+  return entries;
 }
 
 /** `topic partition offset` a line, after a version and a count (Kafka's OffsetCheckpointFile). */

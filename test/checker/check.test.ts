@@ -24,6 +24,8 @@ describe('the failure schedules', () => {
     expect(kinds(results)).toEqual(['lost-acked-write', 'replica-divergence']);
     const [loss] = results.anomalies;
     expect(loss?.consequences.map(({ kind }) => kind).sort()).toEqual([
+      'ack-conflict',
+      'committed-overwritten',
       'consumer-saw-uncommitted',
       'inconsistent-offsets',
     ]);
@@ -69,6 +71,7 @@ describe('the failure schedules', () => {
     expect(results.anomalies).toHaveLength(1);
     expect(results.anomalies[0]).toMatchObject({ kind: 'lost-acked-write', class: 'expected' });
     expect(results.anomalies[0]?.consequences.map(({ kind }) => kind).sort()).toEqual([
+      'ack-conflict',
       'consumer-saw-uncommitted',
       'inconsistent-offsets',
     ]);

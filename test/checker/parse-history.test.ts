@@ -120,7 +120,7 @@ describe('a history', () => {
       `{"index":1,"time":2,"process":0,"type":"ok","f":"send","value":${JSON.stringify(many.map((value) => ['send', 'tide-0', [offset(value), value]]))}}`,
     ];
     const [conflict] = check(sends(() => 5)).anomalies;
-    expect(conflict).toMatchObject({ kind: 'inconsistent-offsets', offset: 5 });
+    expect(conflict).toMatchObject({ kind: 'ack-conflict', offset: 5 });
     expect(conflict?.values.length).toBeLessThanOrEqual(100);
     expect(check(sends((value) => value)).anomalies).toEqual([]);
   });

@@ -11,16 +11,20 @@ import { playedRun } from './played.ts';
 
 const L = 'lost-acked-write';
 const D = 'replica-divergence';
+function everywhere(kinds: readonly string[]): Record<string, readonly string[]> {
+  return Object.fromEntries(['hw', 'hw-elect', 'kip101', 'kip279', 'epoch'].map((build) => [build, kinds]));
+}
+
 /** Expected losses stand in parentheses; a scenario that is not named is clean on all builds. */
 const table: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   s1a: { hw: [L], 'hw-elect': [L] },
   's1a-prime': { hw: [L, D], 'hw-elect': [L, D] },
   s1b: { hw: [L], 'hw-elect': [L] },
-  s2: { hw: [D, `(${L})`], 'hw-elect': [D, `(${L})`], epoch: [`(${L})`] },
-  s3a: { hw: [D], 'hw-elect': [D] },
-  s3b: { 'hw-elect': [L] },
-  s10: { hw: [`(${L})`], 'hw-elect': [`(${L})`], epoch: [`(${L})`] },
-  s11: { hw: [`(${L})`], 'hw-elect': [`(${L})`], epoch: [`(${L})`] },
+  s2: { hw: [D, `(${L})`], 'hw-elect': [D, `(${L})`], kip101: [`(${L})`], kip279: [`(${L})`], epoch: [`(${L})`] },
+  s3a: { hw: [D], 'hw-elect': [D], kip101: [D] },
+  s3b: { 'hw-elect': [L], kip101: [L, D] },
+  s10: everywhere([`(${L})`]),
+  s11: everywhere([`(${L})`]),
   'single-crash': { 'hw-elect': [L] },
 };
 

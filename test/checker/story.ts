@@ -330,6 +330,14 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
+/** Three brokers, `count` records committed everywhere, all at rest. */
+export function quiet(count: number, options: StoryOptions = {}): Story {
+  const story = new Story(options);
+  story.begin(3, [1, 2, 3]);
+  for (let value = 1; value <= count; value += 1) story.commit(value);
+  return story;
+}
+
 /** Kinds of the anomalies of one class, in their order. */
 export function kinds(results: RunResults, className: 'violation' | 'expected' = 'violation'): string[] {
   return results.anomalies.filter((anomaly) => anomaly.class === className).map(({ kind }) => kind);

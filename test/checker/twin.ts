@@ -39,6 +39,9 @@ export function twin(history: readonly Operation[]): string[] {
   for (const { key, offset } of [...reads, ...sends]) {
     if (offset !== null && valuesAt(sends, reads, key, offset).size > 1)
       found.add(`inconsistent-offsets ${key} ${offset}`);
+    const acked = sends.filter((send) => send.key === key && send.offset === offset && offset !== null);
+    if (acked.filter(({ type, acks }) => type === 'ok' && acks === 'all').length > 1)
+      found.add(`ack-conflict ${key} ${offset}`);
   }
   for (const read of reads) {
     const send = sends.find((each) => each.key === read.key && each.value === read.value);

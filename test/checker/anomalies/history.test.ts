@@ -138,7 +138,10 @@ describe('lost-write', () => {
       story.poll(100, [[0, 2]]);
     });
     expect(kinds(results)).toEqual(['lost-write']);
-    expect(results.anomalies[0]?.consequences).toMatchObject([{ kind: 'inconsistent-offsets', count: 1 }]);
+    expect(results.anomalies[0]?.consequences).toMatchObject([
+      { kind: 'ack-conflict', count: 1 },
+      { kind: 'inconsistent-offsets', count: 1 },
+    ]);
   });
 
   it('is a value that was read before, if a reader after settling passes over it', () => {
