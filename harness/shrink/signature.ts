@@ -22,46 +22,51 @@ export function signatureOf(anomaly: Anomaly, trace: Iterable<TraceLine>): strin
   return parts.length === 0 ? head : `${head}: ${parts.join('; ')}`;
 }
 
+/** A line that the anomaly names, and the role that its replica had then. */
+interface Named {
+  readonly line: TraceLine;
+  readonly role: string;
+}
+
 /** The lines that the causal chain names, in its order. */
-function linesNamed(anomaly: Anomaly, trace: Iterable<TraceLine>): TraceLine[] {
+function linesNamed(anomaly: Anomaly, trace: Iterable<TraceLine>): Named[] {
   const places = new Map<string, number>();
   const references = anomaly.why.length === 0 ? anomaly.evidence : anomaly.why.flatMap((step) => step.references);
   for (const reference of references) {
     if (reference.source === 'trace' && !places.has(nameOf(reference))) places.set(nameOf(reference), places.size);
   }
   if (places.size === 0) return [];
-  const found: TraceLine[] = [];
+  const found: Named[] = [];
+  const roles = new Map<string, string>();
   for (const line of trace) {
+    if (line.partition !== anomaly.key && line.partition !== undefined) continue;
+    if (line.event === 'role') roles.set(`${line.node}.${line.boot}`, String(line['role']));
     const place = places.get(nameOf(line));
-    if (place !== undefined) found[place] = line;
+    if (place !== undefined) found[place] = { line, role: roles.get(`${line.node}.${line.boot}`) ?? 'replica' };
   }
-  return found.filter((line) => line !== undefined);
+  return found.filter((named) => named !== undefined);
 }
 
 function nameOf({ node, boot, seq }: Pick<Reference & { readonly source: 'trace' }, 'node' | 'boot' | 'seq'>): string {
   return `${node}.${boot}.${seq}`;
 }
 
-function causeOf(lines: readonly TraceLine[]): string[] {
-  const elections = lines.filter(({ event }) => event === 'election');
-  const removals = lines.filter(({ event }) => event === 'truncation' || event === 'recover');
+function causeOf(named: readonly Named[]): string[] {
+  const elections = named.filter(({ line }) => line.event === 'election').map(({ line }) => line);
+  const removals = named.filter(({ line }) => line.event === 'truncation' || line.event === 'recover');
   /* The one who led afterwards: what others removed then only followed from that. */
-  const decisive =
-    removals.find(({ node, leaderEpoch = -1 }) =>
-      elections.some((election) => election['leader'] === node && (election.leaderEpoch ?? -1) > leaderEpoch),
-    ) ?? removals[0];
-  const parts: string[] = [];
-  if (decisive !== undefined) parts.push(removalInWords(decisive, lines));
+  const ledAfterwards = ({ line: { node, leaderEpoch = -1 } }: Named): boolean =>
+    elections.some((election) => election['leader'] === node && (election.leaderEpoch ?? -1) > leaderEpoch);
+  const decisive = removals.find(ledAfterwards) ?? removals[0];
   const last = elections.at(-1);
-  if (last !== undefined) parts.push(last['clean'] === true ? 'clean election' : 'unclean election');
-  return parts;
+  return [
+    ...(decisive === undefined ? [] : [removalInWords(decisive)]),
+    ...(last === undefined ? [] : [last['clean'] === true ? 'clean election' : 'unclean election']),
+  ];
 }
 
-function removalInWords(line: TraceLine, lines: readonly TraceLine[]): string {
-  if (line.event === 'recover') return `a replica recovered (${String(line['cut'])})`;
-  const role = lines.find(
-    ({ event, node, boot, leaderEpoch }) =>
-      event === 'role' && node === line.node && boot === line.boot && leaderEpoch === line.leaderEpoch,
-  );
-  return `a ${role === undefined ? 'replica' : String(role['role'])} truncated by ${String(line['rule'])}`;
+function removalInWords({ line, role }: Named): string {
+  return line.event === 'recover'
+    ? `a replica recovered (${String(line['cut'])})`
+    : `a ${role} truncated by ${String(line['rule'])}`;
 }

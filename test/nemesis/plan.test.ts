@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../harness/plan/random.ts';
 import { conduct, isFinished } from '../../nemesis/conductor.ts';
 import { describeSchedule } from '../../nemesis/describe.ts';
+import { defaultRunConfig } from '../../harness/plan/config.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import { generateSchedule } from '../../nemesis/plan.ts';
 import type { PlanOptions } from '../../nemesis/plan.ts';
@@ -38,12 +39,17 @@ describe('a plan', () => {
   it('of the default mix holds one handover-crash among one to three others, and every kind is drawn', () => {
     const drawn = new Set<FaultKind>();
     for (let seed = 0; seed < 200; seed += 1) {
-      const { faults } = plan(seed);
+      const { faults } = plan(seed, { kinds: defaultRunConfig.nemesis });
       expect(faults.filter(({ kind }) => kind === 'handover-crash')).toHaveLength(1);
       expect(faults.length).toBeGreaterThanOrEqual(2);
       expect(faults.length).toBeLessThanOrEqual(4);
       for (const { kind } of faults) drawn.add(kind);
     }
+    expect([...drawn].sort()).toEqual([...defaultRunConfig.nemesis].sort());
+  });
+
+  it('of all kinds draws every one of them', () => {
+    const drawn = new Set(Array.from({ length: 200 }, (_, seed) => plan(seed).faults.map(({ kind }) => kind)).flat());
     expect([...drawn].sort()).toEqual([...faultKinds].sort());
   });
 
@@ -92,7 +98,7 @@ describe('a plan that is played', () => {
         const schedule = plan(seed, { durationMs, partitions: ['tide-0', 'tide-1'] });
         const stage = createStage(schedule, { answers });
         act(stage, seed, durationMs);
-        expect([...stage.cuts, ...stage.stopped.keys()]).toEqual([]);
+        expect([...stage.cuts, ...stage.slow, ...stage.stopped.keys()]).toEqual([]);
         const on = stage.records.map(({ fault, phase }) => `${fault} ${phase}`).sort();
         expect(on).toEqual(schedule.faults.flatMap(({ id }) => [`${id} end`, `${id} start`]).sort());
       }),

@@ -20,8 +20,9 @@ export interface Stage {
   readonly records: FaultRecord[];
   /** Actions that wait for an answer. */
   readonly open: { readonly id: string; readonly action: Action }[];
-  /** Cuts in force, and processes that do not run, as the actions left them. */
+  /** Cuts and slow links in force, and processes that do not run, as the actions left them. */
   readonly cuts: Set<string>;
+  readonly slow: Set<string>;
   readonly stopped: Map<NodeName, string>;
   nowMs(): number;
   give(event: ConductorEvent): void;
@@ -41,6 +42,7 @@ export function createStage(schedule: Schedule, options: { answers: boolean } = 
     records: [],
     open: [],
     cuts: new Set(),
+    slow: new Set(),
     stopped: new Map(),
     nowMs: () => nowNs / MS - 5_000,
     give(event) {
@@ -78,14 +80,12 @@ export function createStage(schedule: Schedule, options: { answers: boolean } = 
   return stage;
 }
 
-/** What a runtime would do and say. Every cut that is lifted has swallowed one packet. */
+/** What a runtime would do and say. Every cut that is lifted has swallowed one packet, every slow link delayed one. */
 function perform(stage: Stage, action: Action): Evidence {
   if (action.port === 'links') {
-    const wanted = new Set(action.cuts.map(nameOfCut));
-    const lifted = [...stage.cuts].filter((name) => !wanted.has(name));
-    stage.cuts.clear();
-    for (const name of wanted) stage.cuts.add(name);
-    return { effective: true, facts: { dropped: Object.fromEntries(lifted.map((name) => [name, 1])) } };
+    const dropped = replaceBy(stage.cuts, action.cuts.map(nameOfCut));
+    const slowed = replaceBy(stage.slow, (action.slow ?? []).map(nameOfCut));
+    return { effective: true, facts: { dropped, slowed } };
   }
   if (action.port === 'process') {
     if (action.verb === 'start' || action.verb === 'resume') stage.stopped.delete(action.node);
@@ -94,10 +94,21 @@ function perform(stage: Stage, action: Action): Evidence {
   return { effective: true, facts: {} };
 }
 
+/** The links wanted from now on; one packet for each that is no longer. */
+function replaceBy(links: Set<string>, wanted: readonly string[]): Record<string, number> {
+  const lifted = [...links].filter((name) => !wanted.includes(name));
+  links.clear();
+  for (const name of wanted) links.add(name);
+  return Object.fromEntries(lifted.map((name) => [name, 1]));
+}
+
 function describeAction(action: Action): string {
   switch (action.port) {
-    case 'links':
-      return `links [${action.cuts.map(nameOfCut).join(' ')}]`;
+    case 'links': {
+      const slow = (action.slow ?? []).map((link) => `${nameOfCut(link)} by ${link.delayMs}`);
+      const cuts = `links [${action.cuts.map(nameOfCut).join(' ')}]`;
+      return slow.length === 0 ? cuts : `${cuts} slow [${slow.join(' ')}]`;
+    }
     case 'process':
       return `${action.verb} ${action.node}`;
     case 'leadership':

@@ -62,6 +62,40 @@ describe('a topology', () => {
     expect(cuts({ shape: 'bridge', middle }, three, [1, 2])).toBe('nobody');
   });
 
+  it('of a majorities ring lets each node hear a majority, and no two the same', () => {
+    expect(cuts({ shape: 'majorities-ring', draw: 0 }, three, [1, 2, 3])).toBe('1→3 2→1 3→2');
+    const five = [1, 2, 3, 4, 5];
+    const deaf = cuts({ shape: 'majorities-ring', draw: 2 }, three, five).split(' ');
+    const heardBy = five.map((to) => five.filter((from) => !deaf.includes(`${from}→${to}`)).join());
+    expect(heardBy).toEqual(['1,2,5', '1,2,3', '2,3,4', '3,4,5', '1,4,5']);
+    expect(cuts({ shape: 'majorities-ring', draw: 0 }, three, [1, 2])).toBe('nobody');
+  });
+
+  it('that is chained lets each node see only its neighbours in the row', () => {
+    expect(cuts({ shape: 'chained', draw: 1 }, three, [1, 2, 3])).toBe('1→2 2→1');
+    expect(cuts({ shape: 'chained', draw: 0 }, three, [1, 2, 3, 4])).toBe('1→3 1→4 2→4 3→1 4→1 4→2');
+  });
+
+  it('of a quorum loss leaves each node of a majority alone', () => {
+    expect(cuts({ shape: 'quorum-loss', draw: 1, controller: true, clients: false }, three, [1, 2, 3])).toBe(
+      '1→2 1→3 2→1 2→3 2→controller 3→1 3→2 3→controller controller→2 controller→3',
+    );
+  });
+
+  it('of a constrained election leaves one candidate that the controller and the others can reach', () => {
+    expect(cuts({ shape: 'constrained-election', partition: 'tide-0', draw: 0 }, three, [1, 2, 3])).toBe(
+      '1→2 1→controller 2→1 2→3 2→controller 3→2 controller→1 controller→2',
+    );
+  });
+
+  it('of the control plane cuts a node from the controller alone', () => {
+    const side: Target = { role: 'leader', partition: 'tide-0' };
+    expect(cuts({ shape: 'control-plane', side, direction: 'inward' }, three, [1, 2, 3])).toBe('controller→2');
+    expect(cuts({ shape: 'control-plane', side, direction: 'outward' }, three, [1, 2, 3])).toBe('2→controller');
+    const controller: Target = { role: 'controller' };
+    expect(cuts({ shape: 'control-plane', side: controller, direction: 'both' }, three, [1, 2, 3])).toBe('nobody');
+  });
+
   it('has nobody to cut while there is no leader', () => {
     const view = viewOf([2, 3, 1], [2], null);
     expect(cuts({ shape: 'leader-with-minority', partition: 'tide-0', draw: 0, ...alone }, view, [1, 2, 3])).toBe(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { statusOf } from '../../../harness/local/proc.ts';
 import { deployLocal } from '../../../harness/local/runtime.ts';
-import type { Cluster, DeploySpec, NodeName, ProcessPlace, TraceLine } from '../../../nemesis/ports.ts';
+import type { Cluster, DeploySpec, NodeName, ProcessPlace, ProcessVerb, TraceLine } from '../../../nemesis/ports.ts';
 import { call } from './caller.ts';
 
 const STAND_IN = 'test/harness/local/stand-in.ts';
@@ -55,7 +55,7 @@ async function deploy(...options: Parameters<typeof specOf>): Promise<Cluster & 
   return Object.assign(cluster, { lines });
 }
 
-async function act(cluster: Cluster, verb: 'pause' | 'resume' | 'kill' | 'start' | 'power-loss', node: NodeName) {
+async function act(cluster: Cluster, verb: ProcessVerb, node: NodeName) {
   return cluster.perform({ port: 'process', verb, node });
 }
 
@@ -121,6 +121,15 @@ describe('the local runtime', () => {
     expect(await act(cluster, 'power-loss', 2)).toMatchObject({ effective: true });
     await cluster.collect();
     expect(existsSync(join(directory, 'data/2/power-lost'))).toBe(true);
+  });
+
+  it('does not take a process that a signal ended for one that stopped in good order', async () => {
+    const cluster = await deploy();
+    expect(await act(cluster, 'stop', 2)).toMatchObject({
+      effective: false,
+      facts: { orderly: false, end: 'SIGTERM' },
+    });
+    expect(await act(cluster, 'start', 2)).toMatchObject({ effective: true });
   });
 
   it('says that an action on a process that is not there had no effect', async () => {
