@@ -5,10 +5,19 @@
  *
  * Invariant: wall times, paths and the host stand in `run.json` alone; everything else depends on the request only.
  */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { checkRun } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
+import { collectedBytes } from '../check/collected-bytes.ts';
 import { decompressors } from '../check/load-run.ts';
+import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
+import { simulate } from '../sim/simulate.ts';
+import type { Onlooker } from '../sim/simulate.ts';
 import type { Simulation, SimulationRequest } from '../sim/simulation.ts';
+import { writeJson } from '../store.ts';
+import type { RunFile, RunReport } from './run.ts';
+import { writeSimulationFiles } from './simulated-files.ts';
 
 export { planOf } from './plan.ts';
 
@@ -18,6 +27,76 @@ export interface SimulatedRunName {
   /** The command that shows it again. */
   readonly command: string;
 }
+
+export interface SimulatedRunRequest extends SimulatedRunName {
+  readonly request: SimulationRequest;
+  /** Where its files go: a folder that is made if it is not there; null: there are none. */
+  readonly directory: string | null;
+  /** Which runs leave files: all, or those that are not valid. */
+  readonly keep: 'all' | 'not-valid';
+  readonly onlooker?: Onlooker;
+}
+
+export interface SimulatedRunReport extends RunReport {
+  /** Whether its files were written. */
+  readonly kept: boolean;
+  readonly simulation: Simulation;
+}
+
+/** Simulates, judges, and writes the run's folder if it is to be kept. Throws for programmer errors only. */
+export function executeSimulatedRun(wanted: SimulatedRunRequest): SimulatedRunReport {
+  const { request, directory, keep, onlooker } = wanted;
+  const startedAt = new Date().toISOString();
+  const startMs = performance.now();
+  const simulation = simulate(request, onlooker);
+  const simulatedMs = performance.now();
+  const results = checkSimulation(simulation, request, wanted);
+  const checkedMs = performance.now();
+  const { error } = simulation.facts;
+  const failure = error === undefined ? null : new EnvironmentError(error);
+  if (directory === null || (keep === 'not-valid' && results.valid === true)) {
+    return { results, error: failure, kept: false, simulation };
+  }
+  const phases = { simulating: Math.round(simulatedMs - startMs), checking: Math.round(checkedMs - simulatedMs) };
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeSimulationFiles(directory, simulation, request.schedule, request.load);
+    writeJson(join(directory, 'run.json'), runFile(wanted, simulation, directory, startedAt, phases));
+    writeJson(join(directory, 'results.json'), results);
+  } catch (cause) {
+    // What was found stays found, even if it cannot be written down.
+    return { results, error: environmentErrorFrom(cause, 'cannot write the run'), kept: false, simulation };
+  }
+  return { results, error: failure, kept: true, simulation };
+}
+
+function runFile(
+  { name, command, request: { config } }: SimulatedRunRequest,
+  { history, trace, facts }: Simulation,
+  directory: string,
+  startedAt: string,
+  phases: Record<string, number>,
+): RunFile {
+  const { error, ...known } = facts;
+  const ready = error === undefined;
+  return {
+    schemaVersion: 1,
+    name,
+    command,
+    configuration: config,
+    startedAt,
+    completed: ready,
+    ...(ready ? known : { ...known, ...neverKnown }),
+    logsCollected: ready,
+    collectedBytes: ready ? collectedBytes(join(directory, 'data')) : null,
+    recordedLines: { history: history.length, trace: trace.length },
+    phases,
+    ...(ready ? {} : { error }),
+  };
+}
+
+/** Of a run that never came to its load. */
+const neverKnown = { healed: null, healMs: null, settled: null, settleMs: null, finalReadComplete: null } as const;
 
 /** Judges a simulation, as `tidemark check` would judge its files. */
 export function checkSimulation(
@@ -34,7 +113,7 @@ export function checkSimulation(
       command,
       configuration: { ...config },
       ...known,
-      ...(ready ? {} : { healed: null, healMs: null, settled: null, settleMs: null, finalReadComplete: null }),
+      ...(ready ? {} : neverKnown),
       logsCollected: ready,
       completed: ready,
       error: error ?? null,

@@ -16,6 +16,7 @@ import type { ApiName, RecordSet, RequestBody, ResponseBody } from '../../broker
 import { buildNames } from '../../broker/core/builds.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import { SimCluster } from './cluster.ts';
+import { replicasOn } from './replicas.ts';
 import type { PlayEvidence } from './judgement.ts';
 import { narrateMessage, narrateTrace, nodeName } from './narrate.ts';
 import type { HeldMessage, Hold, Lane, Message } from './network.ts';
@@ -352,13 +353,7 @@ export class Play {
 
   /** A broker's logs, each as one segment file. */
   #filesOf(id: NodeId): SimulatedReplica[] {
-    const { disk } = this.node(id);
-    return disk.logs.map(({ name, baseOffset, sizeBytes }) => ({
-      node: id,
-      key: name,
-      segments: [{ baseOffset, bytes: disk.read(name, 0, sizeBytes) }],
-      logStart: disk.checkpointed('log-start-offset-checkpoint', name),
-    }));
+    return replicasOn(this.node(id).disk, id);
   }
 
   #isLive(id: NodeId): boolean {

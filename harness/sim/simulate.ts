@@ -21,26 +21,38 @@ import { clusterSettingsOf } from '../plan/cluster-settings.ts';
 import { createRandom } from '../plan/random.ts';
 import type { Random } from '../plan/random.ts';
 import { SimCluster } from './cluster.ts';
+import type { KernelEvent } from './journal.ts';
 import { proveHealed } from './prove-healed.ts';
+import { replicasOn } from './replicas.ts';
 import { SimAdmin } from './sim-admin.ts';
 import { SimFaults, Starter } from './sim-faults.ts';
 import { SimLoad } from './sim-load.ts';
-import type { SimulatedReplica, Simulation, SimulationFacts, SimulationRequest } from './simulation.ts';
+import type { Simulation, SimulationFacts, SimulationRequest } from './simulation.ts';
 
 const NS_PER_MS = 1e6;
+const SECOND_MS = 1_000;
 const READY_TIMEOUT_MS = 30_000;
 const HEAL_TIMEOUT_MS = 15_000;
 const FINAL_READ_TIMEOUT_MS = 15_000;
 /** Every action of the nemesis is answered long before. */
 const STOP_TIMEOUT_NS = 600_000 * NS_PER_MS;
 
+/** Who looks on while it happens. What they are told changes nothing. */
+export interface Onlooker {
+  /** Told every event, with the hash so far. */
+  readonly onEvent?: (event: KernelEvent) => void;
+  /** Told about once every virtual second of the load. */
+  readonly onSecond?: (loadMs: number) => void;
+}
+
 /** Runs it. */
-export function simulate(request: SimulationRequest): Simulation {
-  return new SimulatedRun(request).execute();
+export function simulate(request: SimulationRequest, onlooker: Onlooker = {}): Simulation {
+  return new SimulatedRun(request, onlooker).execute();
 }
 
 class SimulatedRun {
   readonly #request: SimulationRequest;
+  readonly #onlooker: Onlooker;
   readonly #keys: readonly Key[];
   readonly #random: Random;
   readonly #cluster: SimCluster;
@@ -65,10 +77,11 @@ class SimulatedRun {
     finalReadComplete: false,
   };
 
-  constructor(request: SimulationRequest) {
+  constructor(request: SimulationRequest, onlooker: Onlooker) {
     const { config, schedule, load, codec } = request;
     const { topic, partitions, brokers, defects } = config;
     this.#request = request;
+    this.#onlooker = onlooker;
     this.#keys = Array.from({ length: partitions }, (_, partition) => keyOf(topic, partition));
     this.#random = createRandom(config.seed);
     this.#view = createView(this.#keys);
@@ -81,6 +94,7 @@ class SimulatedRun {
       random: this.#random,
       onTrace: (line) => this.#take(line as unknown as TraceLine),
       ...(codec === undefined ? {} : { codec }),
+      ...(onlooker.onEvent === undefined ? {} : { onEvent: onlooker.onEvent }),
     });
     this.#starter = new Starter(this.#cluster, this.#random);
     this.#admin = new SimAdmin(this.#cluster, config.clientTimeoutMs);
@@ -120,7 +134,7 @@ class SimulatedRun {
       history: this.#history,
       trace: this.#trace,
       facts: this.#facts,
-      replicas: this.#replicas(),
+      replicas: this.#cluster.brokers.flatMap((node) => replicasOn(kernel.node(node).disk, node)),
       hash: kernel.hash,
       events: kernel.events,
       virtualNs: kernel.nowNs,
@@ -132,7 +146,10 @@ class SimulatedRun {
     const { kernel } = this.#cluster;
     this.#load.start();
     this.#faults.start();
-    kernel.runFor(config.timeLimitMs * NS_PER_MS);
+    for (let passedMs = 0; passedMs < config.timeLimitMs; passedMs += SECOND_MS) {
+      kernel.runFor(Math.min(SECOND_MS, config.timeLimitMs - passedMs) * NS_PER_MS);
+      this.#onlooker.onSecond?.(passedMs + SECOND_MS);
+    }
     this.#faults.stop();
     kernel.runUntil(() => this.#faults.finished, STOP_TIMEOUT_NS);
     this.#proveHealed();
@@ -211,23 +228,4 @@ class SimulatedRun {
   #msSince(startNs: number): number {
     return Math.round((this.#cluster.kernel.nowNs - startNs) / NS_PER_MS);
   }
-
-  #replicas(): SimulatedReplica[] {
-    const replicas: SimulatedReplica[] = [];
-    for (const node of this.#cluster.brokers) {
-      const { disk } = this.#cluster.kernel.node(node);
-      for (const log of disk.logs) {
-        const logStart = disk.checkpointed('log-start-offset-checkpoint', log.name);
-        const bytes = disk.read(log.name, 0, log.sizeBytes);
-        replicas.push({
-          node,
-          key: log.name,
-          segments: [{ baseOffset: log.baseOffset, bytes }],
-          logStart: logStart === 0 ? null : logStart,
-        });
-      }
-    }
-    return replicas;
-  }
 }
-

@@ -69,4 +69,8 @@ export interface SimulatedReplica {
   readonly key: string;
   readonly segments: readonly { readonly baseOffset: number; readonly bytes: Uint8Array }[];
   readonly logStart: number | null;
+  /** `leader-epoch-checkpoint`, as pairs. */
+  readonly epochs: readonly (readonly [epoch: number, startOffset: number])[];
+  /** In `replication-offset-checkpoint`. */
+  readonly checkpointedHighWatermark: number;
 }
