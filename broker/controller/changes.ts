@@ -12,7 +12,7 @@
 import type { Effect, NodeId, Origin } from '../core/step.ts';
 import type { TraceEvent } from '../core/trace.ts';
 import { afterLeaving, afterReturn, firstState } from './election.ts';
-import type { Decision, Eligible } from './election.ts';
+import type { Decision, ElectionRule, Eligible } from './election.ts';
 import { NO_LEADER, applyRecord, isEligible, keyOf, livePartitions } from './metadata.ts';
 import type { BrokerState, ControllerState, MetadataRecord, PartitionState } from './metadata.ts';
 
@@ -39,7 +39,7 @@ export function leave(
   msg?: string,
 ): void {
   for (const partition of livePartitions(state)) {
-    const decision = afterLeaving(partition, broker.id, eligibleIn(state), state.config.uncleanElection);
+    const decision = afterLeaving(partition, broker.id, eligibleIn(state), electionRule(state));
     if (decision !== null) decide(state, partition, decision, reason, effects, msg);
   }
 }
@@ -56,7 +56,7 @@ export function unfenceIfReady(state: ControllerState, broker: BrokerState, nowN
 /** Where nobody leads, somebody may be able to by now. */
 function electMissingLeaders(state: ControllerState, effects: Effect[]): void {
   for (const partition of livePartitions(state)) {
-    const decision = afterReturn(partition, eligibleIn(state), state.config.uncleanElection);
+    const decision = afterReturn(partition, eligibleIn(state), electionRule(state));
     if (decision !== null) decide(state, partition, decision, 'unfenced', effects);
   }
 }
@@ -121,6 +121,11 @@ export function messageOf(origin: Origin): string {
 
 export function eligibleIn(state: ControllerState): Eligible {
   return (id) => isEligible(state, id);
+}
+
+function electionRule({ config, defects }: ControllerState): ElectionRule {
+  if (defects.has('elect-outside-isr')) return 'any-as-clean';
+  return config.uncleanElection ? 'unclean' : 'clean';
 }
 
 function idOrNull(leader: NodeId): NodeId | null {

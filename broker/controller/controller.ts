@@ -19,6 +19,7 @@ import type { ApiName, ResponseBody } from '../protocol/index.ts';
 import { createTopics, deleteTopics, electLeaders, moveLeader } from './administration.ts';
 import { commit, completeChanges, eligibleIn, fence, leave, messageOf, trace, unfenceIfReady } from './changes.ts';
 import { checkProposal } from './election.ts';
+import type { Eligible } from './election.ts';
 import { NO_LEADER, applyRecord, emptyState, findBroker, findPartition, keyOf } from './metadata.ts';
 import type { BrokerState, ControllerState, MetadataRecord, PartitionState } from './metadata.ts';
 import { acknowledge, expirePushes, forgettableTopics, nextPushDeadlineNs, pushFailed, sendPushes } from './pushes.ts';
@@ -48,7 +49,10 @@ export function createController(
   const state = emptyState(config, nowNs);
   for (const record of records) applyRecord(state, record as MetadataRecord);
   const effects: Effect[] = [
-    { type: 'trace', line: { event: 'start', port: config.port ?? 0, build: 'controller', defects: [] } },
+    {
+      type: 'trace',
+      line: { event: 'start', port: config.port ?? 0, build: 'controller', defects: config.defects ?? [] },
+    },
   ];
   for (const { id, host, port } of state.brokers) effects.push({ type: 'endpoint', peer: id, host, port });
   /* None is fenced before it had a whole session to be heard again. */
@@ -155,7 +159,8 @@ function register(
   if (body.clusterId !== state.config.clusterId) return refuse(ErrorCode.INCONSISTENT_CLUSTER_ID);
   const known = findBroker(state, body.brokerId);
   const sameLife = known?.incarnation === body.incarnationId;
-  if (known !== undefined && !known.fenced && !sameLife) return refuse(ErrorCode.DUPLICATE_BROKER_REGISTRATION);
+  const bounced = known !== undefined && !known.fenced && !sameLife;
+  if (bounced && !state.defects.has('bounce-undetected')) return refuse(ErrorCode.DUPLICATE_BROKER_REGISTRATION);
   /* An answer that got lost: the broker asks again within the same life, and gets the same epoch. */
   if (known !== undefined && sameLife) {
     known.sessionDeadlineNs = nowNs + sessionNs(state);
@@ -165,7 +170,16 @@ function register(
   const { host, port } = listener;
   commit(state, { type: 'register', broker: body.brokerId, incarnation: body.incarnationId, host, port }, effects);
   effects.push({ type: 'endpoint', peer: body.brokerId, host, port });
-  return { throttleTimeMs: 0, errorCode: ErrorCode.NONE, brokerEpoch: state.version };
+  const brokerEpoch = state.version;
+  if (bounced) takeForNeverAway(state, body.brokerId, nowNs, effects);
+  return { throttleTimeMs: 0, errorCode: ErrorCode.NONE, brokerEpoch };
+}
+
+/** Only with a defect: the broker keeps its places in the ISRs, and what it leads, from one life to the next. */
+function takeForNeverAway(state: ControllerState, id: NodeId, nowNs: number, effects: Effect[]): void {
+  commit(state, { type: 'unfence', broker: id }, effects);
+  const broker = findBroker(state, id);
+  if (broker !== undefined) broker.sessionDeadlineNs = nowNs + sessionNs(state);
 }
 
 function heartbeat(
@@ -233,7 +247,7 @@ function alterPartition(
       const errorCode =
         partition === undefined
           ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-          : checkProposal(partition, { ...proposal, sender: sender.id }, eligibleIn(state));
+          : checkProposal(partition, { ...proposal, sender: sender.id }, mayJoin(state));
       if (partition !== undefined && errorCode === ErrorCode.NONE) {
         commitProposal(state, partition, proposal.newIsr, effects, messageOf(origin));
       }
@@ -249,6 +263,10 @@ function alterPartition(
     }),
   }));
   return { throttleTimeMs: 0, errorCode: ErrorCode.NONE, topics };
+}
+
+function mayJoin(state: ControllerState): Eligible {
+  return state.defects.has('fenced-in-isr') ? () => true : eligibleIn(state);
 }
 
 /** A new ISR by the leader's wish: the partition epoch grows, the leader epoch does not. */

@@ -19,6 +19,12 @@ export interface Decision extends PartitionChange {
   readonly clean: boolean;
 }
 
+/**
+ * From where a leader may come: from the ISR only; from outside of it where nobody else is left; or (a defect of the
+ * controller) from anywhere, as if the ISR did not matter.
+ */
+export type ElectionRule = 'clean' | 'unclean' | 'any-as-clean';
+
 /** Tells who may lead and stay in an ISR. */
 export type Eligible = (id: NodeId) => boolean;
 
@@ -33,20 +39,20 @@ export function afterLeaving(
   partition: PartitionState,
   leaving: NodeId,
   eligible: Eligible,
-  uncleanElection: boolean,
+  rule: ElectionRule,
 ): Decision | null {
   const inIsr = partition.isr.includes(leaving);
   if (!inIsr) return null;
   const isr = partition.isr.length > 1 ? partition.isr.filter((id) => id !== leaving) : partition.isr;
   if (partition.leader === leaving || partition.leader === NO_LEADER) {
-    return elect(partition, isr, eligible, uncleanElection);
+    return elect(partition, isr, eligible, rule);
   }
   return isr === partition.isr ? null : next(partition, partition.leader, isr, true);
 }
 
 /** What becomes of a partition without a leader when a broker comes back. */
-export function afterReturn(partition: PartitionState, eligible: Eligible, uncleanElection: boolean): Decision | null {
-  return partition.leader === NO_LEADER ? elect(partition, partition.isr, eligible, uncleanElection) : null;
+export function afterReturn(partition: PartitionState, eligible: Eligible, rule: ElectionRule): Decision | null {
+  return partition.leader === NO_LEADER ? elect(partition, partition.isr, eligible, rule) : null;
 }
 
 /** Makes `target` the leader, or says why not, as an error code and a sentence. */
@@ -109,11 +115,15 @@ function elect(
   partition: PartitionState,
   isr: readonly NodeId[],
   eligible: Eligible,
-  uncleanElection: boolean,
+  rule: ElectionRule,
 ): Decision | null {
+  const first = partition.replicas.find(eligible);
+  if (rule === 'any-as-clean' && first !== undefined) {
+    return next(partition, first, isr.includes(first) ? isr : [...isr.filter(eligible), first], true);
+  }
   const clean = partition.replicas.find((id) => isr.includes(id) && eligible(id));
   if (clean !== undefined) return next(partition, clean, isr, true);
-  const unclean = uncleanElection ? partition.replicas.find(eligible) : undefined;
+  const unclean = rule === 'unclean' ? first : undefined;
   if (unclean !== undefined) return next(partition, unclean, [unclean], false);
   const unchanged = partition.leader === NO_LEADER && isr.length === partition.isr.length;
   return unchanged ? null : next(partition, NO_LEADER, isr, true);

@@ -12,6 +12,8 @@
  * Sessions, pushes and everything else that a crash may forget stand in {@link BrokerState} below the line, and are
  * never in a record.
  */
+import { defectsNamed } from '../core/defects.ts';
+import type { Defects } from '../core/defects.ts';
 import type { ControllerConfig } from '../core/settings.ts';
 import type { NodeId } from '../core/step.ts';
 
@@ -87,6 +89,7 @@ export interface BrokerState {
 
 export interface ControllerState {
   readonly config: ControllerConfig;
+  readonly defects: Defects;
   /** Counts the records: the version of the last one. */
   version: number;
   /** In the order of their ids. */
@@ -99,7 +102,8 @@ export interface ControllerState {
 }
 
 export function emptyState(config: ControllerConfig, nowNs: number): ControllerState {
-  return { config, version: 0, brokers: [], topics: new Map(), nextCorrelationId: 0, lastStepNs: nowNs };
+  const defects = defectsNamed(config.defects ?? []);
+  return { config, defects, version: 0, brokers: [], topics: new Map(), nextCorrelationId: 0, lastStepNs: nowNs };
 }
 
 /** Takes one record into the state. A record that contradicts the state is a bug of ours and ends the process. */

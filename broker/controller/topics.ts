@@ -71,7 +71,7 @@ function uncleanElection(state: ControllerState, partition: PartitionState): Dec
   if (partition.leader !== NO_LEADER) {
     return refusal(ErrorCode.ELECTION_NOT_NEEDED, `broker ${partition.leader} leads`);
   }
-  const decision = afterReturn(partition, (id) => isEligible(state, id), true);
+  const decision = afterReturn(partition, (id) => isEligible(state, id), 'unclean');
   return decision ?? refusal(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, 'no replica is live');
 }
 

@@ -20,8 +20,7 @@ import {
   pumpController,
   takeControllerResponse,
 } from './controller-link.ts';
-import { defects, isDefect } from './defects.ts';
-import type { DefectName } from './defects.ts';
+import { defectsNamed } from './defects.ts';
 import { connectionClosed, expireRequests, nextFetcherDeadlineNs, pumpFetchers, takeResponse } from './fetcher.ts';
 import { handleApiVersions, handleMetadata } from './handlers/cluster.ts';
 import { completeFetch, handleFetch } from './handlers/fetch.ts';
@@ -35,8 +34,8 @@ import { restorePartition } from './partition.ts';
 import { completeTouched, createPurgatory, dropConnection, expireWaiting, nextWaitingDeadlineNs } from './purgatory.ts';
 import type { Waiting } from './purgatory.ts';
 import type { BrokerConfig } from './settings.ts';
-import { messageOf, nsPerMs, ownMessage } from './state.ts';
-import type { BrokerState, Turn } from './state.ts';
+import { nsPerMs, Turn } from './state.ts';
+import type { BrokerState } from './state.ts';
 import type { CoreEvent, Effect, RecoveredLog, RequestEvent, ResponseEvent } from './step.ts';
 
 export type { BrokerState } from './state.ts';
@@ -49,11 +48,15 @@ export function createBroker(
 ): { state: BrokerState; effects: Effect[] } {
   const build = buildNamed(config.build);
   if (build === undefined) throw new Error(`there is no build "${config.build}": use ${buildNames.join(', ')}`);
-  const restored = recovered.map((found) => restorePartition(found, build.keepsEpochCache));
+  const faulty = defectsNamed(config.defects);
+  const startsEmpty = faulty.has('start-empty');
+  const restored = recovered.map((found) =>
+    restorePartition(startsEmpty ? allTorn(found) : found, build.keepsEpochCache),
+  );
   const state: BrokerState = {
     config,
     build,
-    defects: new Set(config.defects.map(checkDefect)),
+    defects: faulty,
     clientId: `broker-${config.node}.${config.boot}`,
     nextCorrelationId: 0,
     partitions: new Map(restored.map(({ partition }) => [partition.key, partition])),
@@ -68,13 +71,16 @@ export function createBroker(
     stopDeadlineNs: Infinity,
   };
   const { host, port } = config.controller;
-  const turn = turnAt(state, nowNs, undefined);
+  const turn = new Turn(state, nowNs, null);
   turn.effects.push(
     {
       type: 'trace',
       line: { event: 'start', port: config.advertised.port, build: config.build, defects: config.defects },
     },
     ...restored.map(({ line }): Effect => ({ type: 'trace', line })),
+    ...(startsEmpty
+      ? recovered.map(({ log, logStartOffset: offset }): Effect => ({ type: 'reset-log', log, offset }))
+      : []),
     { type: 'endpoint', peer: 'controller', host, port },
   );
   pumpController(turn);
@@ -84,7 +90,7 @@ export function createBroker(
 /** One event in, effects out, in the order in which the driver has to perform them. */
 export function step(state: BrokerState, event: CoreEvent, nowNs: number): Effect[] {
   if (state.lifecycle === 'stopped') return [];
-  const turn = turnAt(state, nowNs, causeOf(state, event));
+  const turn = new Turn(state, nowNs, event);
   take(turn, event);
   completeTouched(turn, tryComplete);
   if (state.lifecycle === 'stopping' && state.stopDeadlineNs <= nowNs) {
@@ -205,18 +211,4 @@ function tryComplete(turn: Turn, request: Waiting, expired: boolean): boolean {
 /** Followers are looked at twice per `replica.lag.time.max.ms`, as Kafka does. */
 function lagCheckIntervalNs(config: BrokerConfig): number {
   return (config.replicaLagTimeMaxMs / 2) * nsPerMs;
-}
-
-function turnAt(state: BrokerState, nowNs: number, msg: string | undefined): Turn {
-  return { state, nowNs, msg, effects: [], touched: new Set() };
-}
-
-function causeOf(state: BrokerState, event: CoreEvent): string | undefined {
-  if (event.type === 'request') return messageOf(event.origin);
-  return event.type === 'response' ? ownMessage(state, event.correlationId) : undefined;
-}
-
-function checkDefect(name: string): DefectName {
-  if (isDefect(name)) return name;
-  throw new Error(`there is no defect "${name}": use ${Object.keys(defects).join(', ')}`);
 }

@@ -88,11 +88,11 @@ export function takeResponse(turn: Turn, peer: NodeId, response: FetcherResponse
   const inFlight = fetcher?.inFlight;
   if (!fetcher || !inFlight || inFlight.correlationId !== response.correlationId) return;
   fetcher.inFlight = null;
+  const takesAll = turn.state.defects.has('truncate-unowned') && response.api === 'OffsetForLeaderEpoch';
   const askedFor = (topic: string, index: number) => {
     const asked = inFlight.asked.get(`${topic}-${index}`);
-    return asked !== undefined && fetcher.assignments.get(asked.assignment.partition.key) === asked.assignment
-      ? asked
-      : undefined;
+    if (asked === undefined || takesAll) return asked;
+    return fetcher.assignments.get(asked.assignment.partition.key) === asked.assignment ? asked : undefined;
   };
   // Asked and not answered counts as refused, lest it be asked again at once and for ever.
   for (const { assignment } of inFlight.asked.values()) assignment.retryAtNs = turn.nowNs + retryBackoffNs;
@@ -174,12 +174,17 @@ function askEpochs(turn: Turn, fetcher: Fetcher, assignments: readonly Assignmen
   const topics = byTopic(assignments, ({ partition }) => ({
     partition: partition.index,
     currentLeaderEpoch: currentEpoch(turn, partition),
-    leaderEpoch: latestEpoch(partition.epochs),
+    leaderEpoch: questionOf(turn, partition),
   }));
   const body = { replicaId: turn.state.config.node, topics };
   const version = turn.state.build.offsetForLeaderEpochVersion;
   const correlationId = send(turn, { api: 'OffsetForLeaderEpoch', version, body }, fetcher.leader);
-  wait(turn, fetcher, correlationId, 0, assignments, ({ partition }) => latestEpoch(partition.epochs));
+  wait(turn, fetcher, correlationId, 0, assignments, ({ partition }) => questionOf(turn, partition));
+}
+
+/** The epoch whose end decides: that of the last record. */
+function questionOf({ state }: Turn, { epochs, leaderEpoch }: Partition): number {
+  return state.defects.has('ask-current-epoch') ? leaderEpoch : latestEpoch(epochs);
 }
 
 /** Two rounds: first the leader's end, then its start. */

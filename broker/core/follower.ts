@@ -29,7 +29,8 @@ export function becomeFollower(turn: Turn, partition: Partition, previousLeader:
   partition.role = { kind: 'follower' };
   turn.touched.add(partition);
   const leaderChanged = partition.leader !== previousLeader;
-  if (build.followerTrigger === 'leader-id-change' && !leaderChanged) return null;
+  const onlyNewLeader = build.followerTrigger === 'leader-id-change' || defects.has('truncate-for-new-leader-only');
+  if (onlyNewLeader && !leaderChanged) return null;
   if (partition.leader === null) return null;
   if (defects.has('truncate-none')) return 'fetching';
   if (build.truncation !== 'high-watermark' && latestEpoch(partition.epochs) >= 0) return 'asking-epoch';
@@ -41,12 +42,16 @@ export function becomeFollower(turn: Turn, partition: Partition, previousLeader:
 
 /** The leader's answer to the question where `asked` ends in its log. Returns what comes next. */
 export function takeEpochEnd(turn: Turn, partition: Partition, leader: NodeId, asked: number, answer: EpochEnd): Stage {
-  const { truncation, epochLookup } = turn.state.build;
+  const { build, defects } = turn.state;
+  const { truncation, epochLookup } = build;
   if (truncation === 'high-watermark') throw new Error(`${partition.key}: a build without epochs got an epoch's end`);
   const { epochs, log, highWatermark } = partition;
   const own = { epochs, endOffset: log.endOffset, highWatermark };
   const next = followerStep(truncation, epochLookup, own, answer);
-  truncate(turn, partition, next.truncateTo, 'leader-epoch', {
+  let { truncateTo } = next;
+  if (next.done && defects.has('truncate-one-too-many')) truncateTo -= 1;
+  if (next.done && defects.has('truncate-one-too-few')) truncateTo += 1;
+  truncate(turn, partition, truncateTo, 'leader-epoch', {
     leader,
     question: { epoch: asked },
     answer: { epoch: answer.epoch, endOffset: answer.endOffset },
@@ -79,7 +84,9 @@ export function takeFetched(
  */
 export function takeLeaderBounds(turn: Turn, partition: Partition, leader: NodeId, start: number, end: number): void {
   const { log } = partition;
-  if (end < log.endOffset) {
+  if (end < log.endOffset && turn.state.defects.has('out-of-range-drops-log')) {
+    startAnewAt(turn, partition, start, 'offset-out-of-range');
+  } else if (end < log.endOffset) {
     truncate(turn, partition, end, 'offset-out-of-range', { leader, leaderStart: start, leaderEnd: end });
   } else if (start > log.endOffset) {
     startAnewAt(turn, partition, start, 'behind-leader-start');

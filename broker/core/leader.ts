@@ -11,6 +11,7 @@
  * itself; one proposal per partition is under way at a time.
  */
 import type { BatchInfo, LogRange } from '../protocol/index.ts';
+import type { Defects } from './defects.ts';
 import { isEligible } from './metadata.ts';
 import { append, moveHighWatermark, startEpoch, traceRole, truncate } from './partition.ts';
 import type { Partition } from './partition.ts';
@@ -58,7 +59,7 @@ export function isLed(partition: Partition): partition is Led {
  * a new leader keeps what it holds above its high watermark, and commits it again.
  */
 export function becomeLeader(turn: Turn, partition: Partition, previousEpoch: number): void {
-  const { build } = turn.state;
+  const { build, defects } = turn.state;
   const before = partition.role.kind === 'leader' ? partition.role : null;
   traceRole(turn, partition, 'leader');
   if (before === null && build.truncatesOnElection) {
@@ -66,7 +67,8 @@ export function becomeLeader(turn: Turn, partition: Partition, previousEpoch: nu
     truncate(turn, partition, highWatermark, 'high-watermark-on-election', { highWatermark });
   }
   const missedEpoch = partition.leaderEpoch > previousEpoch + 1;
-  const known = build.keepsFollowerEnds === 'next-epoch' && missedEpoch ? null : before;
+  const keepsAll = build.keepsFollowerEnds === 'same-leader' || defects.has('keep-follower-ends');
+  const known = missedEpoch && !keepsAll ? null : before;
   partition.role = {
     kind: 'leader',
     epochStart: partition.log.endOffset,
@@ -74,7 +76,7 @@ export function becomeLeader(turn: Turn, partition: Partition, previousEpoch: nu
     proposal: null,
     proposeAfterNs: turn.nowNs,
   };
-  if (build.startsEpochOnElection) startEpoch(turn, partition, partition.leaderEpoch);
+  if (build.startsEpochOnElection && !defects.has('no-epoch-start')) startEpoch(turn, partition, partition.leaderEpoch);
   for (const id of partition.replicas) {
     if (id === turn.state.config.node) continue;
     partition.role.followers.set(id, {
@@ -86,6 +88,7 @@ export function becomeLeader(turn: Turn, partition: Partition, previousEpoch: nu
     });
   }
   turn.touched.add(partition);
+  if (defects.has('commit-all-on-election')) moveHighWatermark(turn, partition, partition.log.endOffset, partition.isr);
   advanceHighWatermark(turn, partition as Led);
 }
 
@@ -98,7 +101,9 @@ export function appendProduced(
 ): { readonly base: number; readonly last: number } {
   const base = partition.log.endOffset;
   const last = base + batch.lastOffset - batch.baseOffset;
-  const stamped = { ...batch, baseOffset: base, lastOffset: last, leaderEpoch: partition.leaderEpoch };
+  const stale = turn.state.defects.has('stamp-previous-epoch') ? partition.log.batches.at(-1)?.leaderEpoch : undefined;
+  const leaderEpoch = stale ?? partition.leaderEpoch;
+  const stamped = { ...batch, baseOffset: base, lastOffset: last, leaderEpoch };
   append(turn, partition, [stamped], bytes);
   advanceHighWatermark(turn, partition);
   return { base, last };
@@ -131,23 +136,37 @@ export function noteFetch(turn: Turn, partition: Led, id: NodeId, offset: number
  * too (before Kafka 3.7): that bound decides what is acknowledged, not what is committed.
  */
 function advanceHighWatermark(turn: Turn, partition: Led): void {
-  const isr = maximalIsr(partition);
+  const { defects } = turn.state;
+  const isr = maximalIsr(turn, partition);
   let lowest = partition.log.endOffset;
   for (const [id, follower] of partition.role.followers) {
     if (isr.includes(id) || holdsBack(turn, follower, id)) lowest = Math.min(lowest, follower.end);
   }
-  if (lowest > partition.highWatermark) moveHighWatermark(turn, partition, lowest, isr);
+  const to = defects.size === 0 ? lowest : misjudge(defects, partition, lowest);
+  const falls = to < partition.highWatermark && defects.has('high-watermark-falls');
+  if (to > partition.highWatermark || falls) moveHighWatermark(turn, partition, to, isr);
+}
+
+/** What brokers with a defect take for committed. */
+function misjudge(defects: Defects, { log, role }: Led, lowest: number): number {
+  if (defects.has('high-watermark-at-end')) return log.endOffset;
+  if (defects.has('high-watermark-falls')) return Math.max(0, lowest);
+  if (!defects.has('high-watermark-of-majority')) return lowest;
+  const ends = [log.endOffset, ...[...role.followers.values()].map(({ end }) => end)];
+  return ends.toSorted((one, other) => one - other)[Math.floor((ends.length - 1) / 2)] ?? lowest;
 }
 
 /** The committed ISR and whoever this leader proposed to add. */
-function maximalIsr(partition: Led): readonly NodeId[] {
+function maximalIsr({ state: { defects } }: Turn, partition: Led): readonly NodeId[] {
   const { proposal } = partition.role;
-  if (proposal === null) return partition.isr;
+  if (proposal === null || defects.has('ignore-pending-isr')) return partition.isr;
+  if (defects.has('shrink-before-commit')) return proposal.isr;
   return [...partition.isr, ...proposal.isr.filter((id) => !partition.isr.includes(id))];
 }
 
 /** Whether acks=all may be promised; the bound cannot exceed the number of replicas. */
 export function hasEnoughReplicas(turn: Turn, partition: Partition): boolean {
+  if (turn.state.defects.has('ack-below-min-isr')) return true;
   return partition.isr.length >= Math.min(turn.state.config.minInsyncReplicas, partition.replicas.length);
 }
 
@@ -171,7 +190,7 @@ function proposeShrinking(turn: Turn, partition: Led): void {
 /** The controller committed an ISR, by this leader's wish or by its own. */
 export function takeIsr(turn: Turn, partition: Partition, isr: readonly NodeId[], partitionEpoch: number): void {
   partition.isr = isr;
-  partition.partitionEpoch = partitionEpoch;
+  if (!turn.state.defects.has('stale-partition-epoch')) partition.partitionEpoch = partitionEpoch;
   turn.touched.add(partition);
   if (!isLed(partition)) return;
   // Whatever was proposed is now committed, or can no longer be: the controller accepts one change per partition epoch.
@@ -189,10 +208,11 @@ export function dropProposal(turn: Turn, partition: Led, afterNs: number): void 
 function proposeExpansion(turn: Turn, partition: Led, id: NodeId, follower: FollowerProgress): void {
   const { role, isr } = partition;
   if (isr.includes(id) || role.proposal !== null || turn.nowNs < role.proposeAfterNs) return;
-  const waitsForEpochStart =
-    turn.state.build.expansionWaitsForEpochStart && !turn.state.defects.has('expand-without-epoch-start');
+  const { build, defects, metadata } = turn.state;
+  const waitsForEpochStart = build.expansionWaitsForEpochStart && !defects.has('expand-without-epoch-start');
   const needed = waitsForEpochStart ? Math.max(partition.highWatermark, role.epochStart) : partition.highWatermark;
-  if (follower.end < needed || !isEligible(turn.state.metadata, id)) return;
+  if (follower.end < needed && !defects.has('expand-at-once')) return;
+  if (!isEligible(metadata, id) && !defects.has('fenced-in-isr')) return;
   propose(turn, partition, [...isr, id]);
 }
 
@@ -203,7 +223,8 @@ function propose(turn: Turn, partition: Led, isr: readonly NodeId[]): void {
 
 /** A follower outside of the ISR that is about to join it: the high watermark does not run away from it. */
 function holdsBack(turn: Turn, follower: FollowerProgress, id: NodeId): boolean {
-  if (turn.state.build.highWatermarkCounts === 'isr') return false;
+  const { build, defects } = turn.state;
+  if (build.highWatermarkCounts === 'isr' || defects.has('ignore-pending-isr')) return false;
   return !lags(turn, follower) && isEligible(turn.state.metadata, id);
 }
 

@@ -8,7 +8,8 @@ import type { Partition } from './partition.ts';
 export function checkpointHighWatermarks(turn: Turn): void {
   const { state, nowNs, effects } = turn;
   state.nextCheckpointNs = nowNs + state.config.highWatermarkCheckpointIntervalMs * nsPerMs;
-  const offsets = offsetsOf(state, ({ highWatermark }) => highWatermark);
+  const tooFar = state.defects.has('checkpoint-end-offset');
+  const offsets = offsetsOf(state, ({ highWatermark, log }) => (tooFar ? log.endOffset : highWatermark));
   if (sameOffsets(offsets, state.checkpointed)) return;
   state.checkpointed = offsets;
   effects.push({ type: 'offset-checkpoint', file: 'replication-offset-checkpoint', offsets });

@@ -40,7 +40,7 @@ export interface Partition {
   /** Who led last, if anybody did since the start. */
   lastLeader: NodeId | null;
   /** Requests that wait for something to happen here. */
-  readonly waiting: Set<Waiting>;
+  readonly waiting: Waiting[];
   role: LeaderRole | { readonly kind: 'follower' } | { readonly kind: 'none' };
 }
 
@@ -59,7 +59,7 @@ export function createPartition(topic: string, index: number): Partition {
     partitionEpoch: -1,
     leader: null,
     lastLeader: null,
-    waiting: new Set(),
+    waiting: [],
     role: { kind: 'none' },
   };
 }
@@ -104,7 +104,12 @@ export function append(
   const position = appendBatches(log, batches);
   turn.effects.push({ type: 'append', log: key, position, batches, bytes });
   const { keepsEpochCache, epochConflict } = turn.state.build;
-  if (keepsEpochCache) setEpochs(turn, partition, assignBatches(partition.epochs, batches, epochConflict));
+  if (keepsEpochCache) {
+    const noted = turn.state.defects.has('note-own-epoch')
+      ? batches.map((batch) => ({ ...batch, leaderEpoch }))
+      : batches;
+    setEpochs(turn, partition, assignBatches(partition.epochs, noted, epochConflict));
+  }
   turn.touched.add(partition);
 }
 
@@ -127,9 +132,9 @@ export function truncate(
   if (to < from) turn.effects.push({ type: 'truncate', log: key, offset: to, position: log.endPosition });
   // Also where the log was not cut: an epoch of which no record came must not be asked for again (KAFKA-10706).
   if (turn.state.build.keepsEpochCache) setEpochs(turn, partition, truncateFromEnd(partition.epochs, to));
-  if (turn.state.build.lowersHighWatermarkOnTruncation && partition.highWatermark > to) {
-    moveHighWatermark(turn, partition, to);
-  }
+  const { build, defects } = turn.state;
+  const lowers = build.lowersHighWatermarkOnTruncation && !defects.has('keep-high-watermark-on-truncation');
+  if (lowers && partition.highWatermark > to) moveHighWatermark(turn, partition, to);
   turn.touched.add(partition);
 }
 

@@ -5,7 +5,7 @@
  * or of a follower, waits until there is something to read. What completes them is decided where they were handled; here
  * they are only kept as data, found again by the partitions they wait for, and given up.
  *
- * Invariant: a waiting request is in the `waiting` set of each of its partitions, and nowhere once it is taken out.
+ * Invariant: a waiting request is in the `waiting` list of each of its partitions, and nowhere once it is taken out.
  * Connections deliver one request at a time, so their number bounds the purgatory; `capacity` is the second lock.
  */
 import type { RequestBody } from '../protocol/index.ts';
@@ -21,6 +21,8 @@ interface WaitingRequest {
   readonly version: number;
   readonly deadlineNs: number;
   readonly partitions: readonly Partition[];
+  /** Found by a partition that was touched; so that it is looked at once, whatever else was. */
+  isCandidate: boolean;
 }
 
 /** A produce with acks=all, appended here and not yet everywhere. */
@@ -58,28 +60,36 @@ export type Waiting = WaitingProduce | WaitingFetch;
 export type TryComplete = (turn: Turn, request: Waiting, expired: boolean) => boolean;
 
 export interface Purgatory {
-  readonly waiting: Set<Waiting>;
+  /** In the order in which they came. */
+  readonly waiting: Waiting[];
 }
 
 export function createPurgatory(): Purgatory {
-  return { waiting: new Set() };
+  return { waiting: [] };
 }
 
 export function isFull(purgatory: Purgatory): boolean {
-  return purgatory.waiting.size >= capacity;
+  return purgatory.waiting.length >= capacity;
 }
 
 export function park(purgatory: Purgatory, request: Waiting): void {
-  purgatory.waiting.add(request);
-  for (const { waiting } of request.partitions) waiting.add(request);
+  purgatory.waiting.push(request);
+  for (const { waiting } of request.partitions) if (waiting.at(-1) !== request) waiting.push(request);
 }
 
 /** Looks again at what waits for the partitions that this turn touched. To be called when the event is dealt with. */
 export function completeTouched(turn: Turn, tryComplete: TryComplete): void {
   const { purgatory } = turn.state;
-  const candidates = new Set<Waiting>();
-  for (const { waiting } of turn.touched) for (const request of waiting) candidates.add(request);
+  const candidates: Waiting[] = [];
+  for (const { waiting } of turn.touched.list) {
+    for (const request of waiting) {
+      if (request.isCandidate) continue;
+      request.isCandidate = true;
+      candidates.push(request);
+    }
+  }
   for (const request of candidates) {
+    request.isCandidate = false;
     if (tryComplete(turn, request, false)) remove(purgatory, request);
   }
 }
@@ -87,8 +97,7 @@ export function completeTouched(turn: Turn, tryComplete: TryComplete): void {
 /** Answers what has waited long enough. */
 export function expireWaiting(turn: Turn, tryComplete: TryComplete): void {
   const { purgatory } = turn.state;
-  for (const request of purgatory.waiting) {
-    if (request.deadlineNs > turn.nowNs) continue;
+  for (const request of purgatory.waiting.filter(({ deadlineNs }) => deadlineNs <= turn.nowNs)) {
     remove(purgatory, request);
     tryComplete(turn, request, true);
   }
@@ -96,18 +105,23 @@ export function expireWaiting(turn: Turn, tryComplete: TryComplete): void {
 
 /** Forgets what a connection waited for: nobody is left to be answered. */
 export function dropConnection(purgatory: Purgatory, connection: number): void {
-  for (const request of purgatory.waiting) {
-    if (request.origin.connection === connection) remove(purgatory, request);
+  for (const request of purgatory.waiting.filter(({ origin }) => origin.connection === connection)) {
+    remove(purgatory, request);
   }
 }
 
 export function nextWaitingDeadlineNs(purgatory: Purgatory): number {
   let next = Infinity;
-  for (const { deadlineNs } of purgatory.waiting) next = Math.min(next, deadlineNs);
+  for (const { deadlineNs } of purgatory.waiting) if (deadlineNs < next) next = deadlineNs;
   return next;
 }
 
 function remove(purgatory: Purgatory, request: Waiting): void {
-  purgatory.waiting.delete(request);
-  for (const { waiting } of request.partitions) waiting.delete(request);
+  takeOut(purgatory.waiting, request);
+  for (const { waiting } of request.partitions) takeOut(waiting, request);
+}
+
+function takeOut(list: Waiting[], request: Waiting): void {
+  const index = list.indexOf(request);
+  if (index >= 0) list.splice(index, 1);
 }

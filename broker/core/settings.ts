@@ -32,6 +32,8 @@ export interface BrokerConfig extends ClusterSettings {
 
 export interface ControllerConfig extends ClusterSettings {
   readonly boot: number;
+  /** Names from `defects.ts`; none when not given. */
+  readonly defects?: readonly string[];
   readonly clusterId: string;
   /** Where it listens; told in the trace. */
   readonly port?: number;

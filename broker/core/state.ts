@@ -15,7 +15,7 @@ import type { Metadata } from './metadata.ts';
 import type { Partition } from './partition.ts';
 import type { Purgatory } from './purgatory.ts';
 import type { BrokerConfig } from './settings.ts';
-import type { Effect, NodeId, Origin, Peer, SendEffect } from './step.ts';
+import type { CoreEvent, Effect, NodeId, Origin, Peer, SendEffect } from './step.ts';
 import type { TraceEvent } from './trace.ts';
 
 export const nsPerMs = 1_000_000;
@@ -45,13 +45,44 @@ export interface BrokerState {
   stopDeadlineNs: number;
 }
 
-export interface Turn {
+/** What one step works with. */
+export class Turn {
   readonly state: BrokerState;
   readonly nowNs: number;
+  readonly effects: Effect[] = [];
+  readonly touched = new Touched();
+  readonly #event: CoreEvent | null;
+  #msg: string | undefined;
+
+  /** `event` is what the turn deals with; none at the start. */
+  constructor(state: BrokerState, nowNs: number, event: CoreEvent | null) {
+    this.state = state;
+    this.nowNs = nowNs;
+    this.#event = event;
+  }
+
   /** Name of the message that caused this turn, `<client id>#<correlation id>`; none at a deadline. */
-  readonly msg: string | undefined;
-  readonly effects: Effect[];
-  readonly touched: Set<Partition>;
+  get msg(): string | undefined {
+    const event = this.#event;
+    if (this.#msg === undefined && event !== null) {
+      if (event.type === 'request') this.#msg = messageOf(event.origin);
+      else if (event.type === 'response') this.#msg = ownMessage(this.state, event.correlationId);
+    }
+    return this.#msg;
+  }
+}
+
+/** Partitions in the order in which they were touched first; they are few, so a list is the fastest set. */
+class Touched {
+  readonly list: Partition[] = [];
+
+  add(partition: Partition): void {
+    if (!this.list.includes(partition)) this.list.push(partition);
+  }
+
+  has(partition: Partition): boolean {
+    return this.list.includes(partition);
+  }
 }
 
 /** The name of the message that came from `origin`. */
@@ -60,14 +91,14 @@ export function messageOf(origin: Origin): string {
 }
 
 /** The name of the message that this broker sent with that correlation id. */
-export function ownMessage(state: BrokerState, correlationId: number): string {
+function ownMessage(state: BrokerState, correlationId: number): string {
   return `${state.clientId}#${correlationId}`;
 }
 
 /** Says what is about to be done, naming the message behind it. */
 export function trace(turn: Turn, line: TraceEvent): void {
-  const named = turn.msg === undefined || 'msg' in line ? line : Object.assign({}, line, { msg: turn.msg });
-  turn.effects.push({ type: 'trace', line: named });
+  const { msg } = turn;
+  turn.effects.push({ type: 'trace', line: msg === undefined || 'msg' in line ? line : { ...line, msg } });
 }
 
 /** Sends a request under a new correlation id, and returns the id. */

@@ -12,8 +12,12 @@ export function runController(argument: string | undefined): void {
 function open(config: ProcessConfig, clock: ClockNs): Node {
   const storage = new ControllerDirectory(config.dataDirectory, config.clusterId);
   const { boot, records } = storage;
-  const { clusterId, listen, settings } = config;
-  const { state, effects } = createController({ ...settings, clusterId, boot, port: listen.port }, records, clock());
+  const { clusterId, defects, listen, settings } = config;
+  const { state, effects } = createController(
+    { ...settings, clusterId, boot, defects, port: listen.port },
+    records,
+    clock(),
+  );
   return {
     boot,
     clientId: `controller.${boot}`,

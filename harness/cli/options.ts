@@ -64,7 +64,7 @@ export function addClusterOptions(command: Command): Command {
     .addOption(
       listOption(
         '--defect <names>',
-        `defects of the broker to switch on, comma-separated: ${Object.keys(defects).join(', ')}`,
+        'bugs to switch on in brokers and controller, comma-separated; docs/defects.md lists them',
         [],
         Object.keys(defects),
       ),

@@ -54,7 +54,7 @@ export function nodeCommand(config: ClusterConfig, clockOriginNs: bigint): (plac
     const processConfig: ProcessConfig = {
       node,
       build: node === 'controller' ? 'controller' : (builds.get(node) ?? ''),
-      defects: node === 'controller' ? [] : config.defects,
+      defects: config.defects,
       clusterId: 'tidemark',
       ...place,
       clockOriginNs: String(clockOriginNs),

@@ -53,13 +53,13 @@ export class SimCluster {
     return this.#controllerState;
   }
 
-  #controllerSpec({ settings }: SimClusterOptions): NodeSpec {
+  #controllerSpec({ settings, defects = [] }: SimClusterOptions): NodeSpec {
     const { host } = addressOf('controller');
     return {
       id: 'controller',
       address: `${host}:${PORT}`,
       boot: (disk, boot, nowNs) => {
-        const config = { ...settings, boot, clusterId, port: PORT };
+        const config = { ...settings, boot, defects, clusterId, port: PORT };
         const { state, effects } = controllerCore.createController(config, disk.records, nowNs);
         this.#controllerState = state;
         const core = {

@@ -40,6 +40,7 @@ export function handleFetch(turn: Turn, event: RequestEvent & { readonly api: 'F
     partitions: asked.flatMap(({ partition }) => partition ?? []),
     body,
     asked,
+    isCandidate: false,
   };
   if (mustAnswerNow(answers, body) || isFull(turn.state.purgatory)) respond(turn, request, answers);
   else park(turn.state.purgatory, request);
@@ -128,7 +129,9 @@ function reportFetches(
   asked.forEach((each, index) => {
     if (answers[index]?.errorCode !== ErrorCode.NONE) return;
     const led = leaderOf(turn, each);
-    if (typeof led !== 'number') noteFetch(turn, led, follower, each.of.fetchOffset);
+    if (typeof led === 'number') return;
+    const sent = turn.state.defects.has('count-sent-as-held') ? answers[index]?.records?.batches.at(-1) : undefined;
+    noteFetch(turn, led, follower, sent === undefined ? each.of.fetchOffset : sent.lastOffset + 1);
   });
 }
 

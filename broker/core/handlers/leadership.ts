@@ -38,7 +38,9 @@ export function leadership(
     return mayExist ? ErrorCode.NOT_LEADER_OR_FOLLOWER : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
   }
   const { key, leaderEpoch } = partition;
-  if (requestEpoch >= 0 && requestEpoch !== leaderEpoch && turn.state.build.fencesByEpoch) {
+  const { build, defects } = turn.state;
+  const fences = build.fencesByEpoch && !defects.has('unfenced-requests');
+  if (fences && requestEpoch >= 0 && requestEpoch !== leaderEpoch) {
     if (caller !== undefined) {
       const { api: by, origin } = caller;
       // The refused request, also where it had waited and something else brought its refusal.

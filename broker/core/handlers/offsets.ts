@@ -1,7 +1,8 @@
 /** ListOffsets and OffsetForLeaderEpoch: questions about where things stand in a leader's log. */
 import { ErrorCode } from '../../protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../protocol/index.ts';
-import { endOffsetFor } from '../epoch-cache.ts';
+import { endOffsetFor, undefinedOffset } from '../epoch-cache.ts';
+import type { EpochEnd } from '../epoch-cache.ts';
 import type { Led } from '../leader.ts';
 import type { Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
@@ -47,18 +48,18 @@ export function handleOffsetForLeaderEpoch(
       const replica = replicaOf(turn, topic, partition);
       const led = leadership(turn, replica, topic, partition, currentLeaderEpoch, event);
       if (typeof led === 'number') return { errorCode: led, partition, leaderEpoch: -1, endOffset: -1 };
-      const { epochs, log } = led;
-      const { epoch: leaderEpoch, endOffset } = endOffsetFor(
-        epochs,
-        asked,
-        log.endOffset,
-        turn.state.build.epochLookup,
-      );
+      const { epoch: leaderEpoch, endOffset } = endOfEpoch(turn, led, asked);
       return { errorCode: ErrorCode.NONE, partition, leaderEpoch, endOffset };
     }),
   }));
   const answer = { throttleTimeMs: 0, topics };
   turn.effects.push({ type: 'respond', origin, api: 'OffsetForLeaderEpoch', version, body: answer });
+}
+
+function endOfEpoch({ state }: Turn, { epochs, log }: Led, asked: number): EpochEnd {
+  const end = endOffsetFor(epochs, asked, log.endOffset, state.build.epochLookup);
+  const unknown = end.endOffset === undefinedOffset;
+  return unknown && state.defects.has('unknown-epoch-ends-at-end') ? { ...end, endOffset: log.endOffset } : end;
 }
 
 /** A new leader does not say what is latest before all of its predecessor's records are committed again (KIP-207). */

@@ -34,6 +34,7 @@ export function handleProduce(turn: Turn, event: RequestEvent & { readonly api: 
     deadlineNs: turn.nowNs + Math.max(0, body.timeoutMs) * nsPerMs,
     partitions: outcomes.flatMap(({ appended }) => appended?.partition ?? []),
     outcomes,
+    isCandidate: false,
   };
   if (body.acks === 0) {
     // The only way to tell a producer that wants no answer.
@@ -67,7 +68,9 @@ function produceOne(turn: Turn, topic: string, index: number, acks: number, reco
   if (acks === -1 && isFull(turn.state.purgatory)) return fail(ErrorCode.BROKER_NOT_AVAILABLE);
   const batch = records?.batches[0];
   if (records === null || batch === undefined) return fail(ErrorCode.INVALID_RECORD);
-  const { base, last } = appendProduced(turn, led, batch, records.bytes);
+  const { highWatermark } = led;
+  const { base: appendedAt, last } = appendProduced(turn, led, batch, records.bytes);
+  const base = turn.state.defects.has('answer-high-watermark') ? highWatermark : appendedAt;
   const outcome = { topic, index, appended: { partition: led, base, last } };
   const waits = acks === -1 && !turn.state.defects.has('ack-at-leo');
   if (waits) return { ...outcome, errorCode: null };
@@ -80,11 +83,17 @@ function settle(turn: Turn, request: WaitingProduce, outcome: ProduceOutcome): n
   if (outcome.appended === null) return ErrorCode.UNKNOWN_SERVER_ERROR;
   const { partition, last } = outcome.appended;
   if (turn.state.partitions.get(partition.key) !== partition) return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
-  if (!isLed(partition)) return ErrorCode.NOT_LEADER_OR_FOLLOWER;
+  if (!isLed(partition)) return whenDeposed(turn);
   if (partition.highWatermark <= last) return null;
   if (!hasEnoughReplicas(turn, partition)) return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND;
   traceAck(turn, outcome, -1, messageOf(request.origin));
   return ErrorCode.NONE;
+}
+
+/** It was appended, and whether it stays is the next leader's affair. */
+function whenDeposed({ state: { defects } }: Turn): number | null {
+  if (defects.has('ack-after-deposition')) return null;
+  return defects.has('deny-append') ? ErrorCode.LEADER_NOT_AVAILABLE : ErrorCode.NOT_LEADER_OR_FOLLOWER;
 }
 
 /** Exactly one sound batch of format v2 (KIP-98), neither transactional nor control: there is no coordinator here. */

@@ -25,10 +25,14 @@ describe('the command of a node', () => {
     });
   });
 
-  it('gives the controller no defect, whatever the brokers have', () => {
+  it('gives the controller the same defects as the brokers: each heeds its own', () => {
     const [program, argument] = command({ node: 'controller', ...place });
     expect(program).toBe('broker/server/controller-main.ts');
-    expect(JSON.parse(argument ?? '')).toMatchObject({ node: 'controller', build: 'controller', defects: [] });
+    expect(JSON.parse(argument ?? '')).toMatchObject({
+      node: 'controller',
+      build: 'controller',
+      defects: ['ack-at-leo'],
+    });
   });
 
   it('is not made of builds that are none: those were refused before', () => {
