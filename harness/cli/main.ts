@@ -18,6 +18,7 @@ import {
 } from '../errors.ts';
 import { registerCheck } from './check.ts';
 import { registerCompare } from './compare.ts';
+import { registerExplore } from './explore.ts';
 import { registerGc } from './gc.ts';
 import { registerReport } from './report.ts';
 import { registerRun } from './run.ts';
@@ -36,6 +37,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     registerCompare,
     registerRun,
     registerUp,
+    registerExplore,
     registerCheck,
     registerScenario,
     registerReport,

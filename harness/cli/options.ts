@@ -296,8 +296,8 @@ export function numberOption(
 }
 
 /** A duration: seconds, or a number with the unit ms, s or m. */
-function durationOption(flags: string, description: string, presetMs: number): Option {
-  return new Option(flags, description).default(presetMs, seconds(presetMs)).argParser((text) => {
+export function durationOption(flags: string, description: string, presetMs?: number): Option {
+  const option = new Option(flags, description).argParser((text) => {
     const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
     const unitMs = match?.[2] === 'ms' ? 1 : match?.[2] === 'm' ? 60_000 : 1_000;
     const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * unitMs);
@@ -306,6 +306,7 @@ function durationOption(flags: string, description: string, presetMs: number): O
     }
     return ms;
   });
+  return presetMs === undefined ? option : option.default(presetMs, seconds(presetMs));
 }
 
 /** `partition=30,crash=5`; a kind without a weight has 1. */

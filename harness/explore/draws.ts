@@ -26,16 +26,14 @@ export function drawConfig(build: string, seed: number, pins: Pins, kinds: reado
   const cluster = drawCluster(random, pins);
   const timing = drawTiming(random, pins);
   const load = drawLoad(random);
-  const faults = drawFaultKinds(random, kinds, cluster.replicationFactor);
+  const faults = drawFaultKinds(random, kinds, pins.nemesis, cluster.replicationFactor);
   const { concurrencyPerBroker, ...pinned } = pins;
-  const weights = pins.nemesis === undefined ? { nemesisWeights: faults.nemesisWeights } : {};
   return {
     ...defaultRunConfig,
     ...cluster,
     ...timing,
     ...load,
-    nemesis: faults.nemesis,
-    ...weights,
+    ...faults,
     ...(concurrencyPerBroker === undefined ? {} : { concurrency: concurrencyPerBroker * cluster.brokers }),
     ...pinned,
     build,
@@ -105,14 +103,16 @@ function drawLoad(random: RandomStream): Pick<RunConfig, 'rate' | 'concurrency'>
 function drawFaultKinds(
   random: RandomStream,
   kinds: readonly FaultKind[],
+  pinned: readonly FaultKind[] | undefined,
   replicationFactor: number,
-): Required<Pick<RunConfig, 'nemesis' | 'nemesisWeights'>> {
+): Pick<RunConfig, 'nemesis' | 'nemesisWeights'> {
   const count = random.int(1, Math.max(1, kinds.length));
   const drawn = new Set(random.shuffle(kinds).slice(0, count));
   const weights = new Map(kinds.map((kind) => [kind, random.int(1, 100)]));
   /* With two replicas there is nobody for the second handover. */
   const possible = kinds.filter((kind) => kind !== 'handover-crash' || replicationFactor > 2);
   const some = possible.filter((kind) => drawn.has(kind));
-  const nemesis = some.length > 0 ? some : possible;
+  const nemesis = pinned ?? (some.length > 0 ? some : possible);
+  if (nemesis.length === 0) return { nemesis };
   return { nemesis, nemesisWeights: Object.fromEntries(nemesis.map((kind) => [kind, weights.get(kind) ?? 1])) };
 }

@@ -14,7 +14,13 @@
 import type { Operation } from '../../checker/history.ts';
 import type { RunResults } from '../../checker/results.ts';
 import type { NodeId, TraceLine } from '../../nemesis/ports.ts';
-import { createPartitionPicture, epochAt, foldTraceLine, type PartitionPicture, type ReplicaPicture } from './replica-picture.ts';
+import {
+  createPartitionPicture,
+  epochAt,
+  foldTraceLine,
+  type PartitionPicture,
+  type ReplicaPicture,
+} from './replica-picture.ts';
 
 /** Every mark, with what it means. */
 export const marks = {
@@ -40,7 +46,7 @@ export const marks = {
   'isr-change-at-election': 'an election overtook an ISR change that its leader had not heard of yet',
   'isr-grew-again': 'a replica came back into the ISR',
   'controller-restarted': 'the controller was started again',
-  'leaderless': 'a partition had no leader',
+  leaderless: 'a partition had no leader',
 } as const;
 
 export type Mark = keyof typeof marks;
@@ -141,14 +147,16 @@ function watchBroker(watch: PartitionWatch, node: NodeId, line: TraceLine, hit: 
       const to = line['to'] as number;
       watch.highWatermark = Math.max(watch.highWatermark, to);
       const tail = watch.tails.get(node);
-      if (tail !== undefined && tail.epoch === replica?.epoch && to > tail.last) hit.add('unacknowledged-tail-survived');
+      if (tail !== undefined && tail.epoch === replica?.epoch && to > tail.last)
+        hit.add('unacknowledged-tail-survived');
       return;
     }
     case 'truncation':
       watchTruncation(watch, node, replica, line, hit);
       return;
     case 'recover':
-      if (line['cut'] === 'power-loss' && (line['to'] as number) < (line['from'] as number)) hit.add('power-loss-cut-tail');
+      if (line['cut'] === 'power-loss' && (line['to'] as number) < (line['from'] as number))
+        hit.add('power-loss-cut-tail');
       return;
     case 'fenced':
       if (line['by'] === 'Fetch') hit.add('fenced-fetch');
@@ -200,10 +208,13 @@ function watchTruncation(
       readonly question?: { readonly epoch: number };
       readonly answer?: { readonly epoch: number };
     };
-    if (question !== undefined && answer !== undefined && answer.epoch < question.epoch) hit.add('epoch-answered-below');
+    if (question !== undefined && answer !== undefined && answer.epoch < question.epoch)
+      hit.add('epoch-answered-below');
   }
   if (to >= from) return;
-  const lost = replica?.log.some((batch) => batch.last >= to && watch.picture.acknowledged.get(batch.base) === batch.epoch);
+  const lost = replica?.log.some(
+    (batch) => batch.last >= to && watch.picture.acknowledged.get(batch.base) === batch.epoch,
+  );
   if (lost === true) hit.add('truncation-below-acknowledged');
   if (watch.truncatedInEpoch.get(node) === epoch) hit.add('truncated-in-steps');
   watch.truncatedInEpoch.set(node, epoch);

@@ -7,7 +7,8 @@
 import type { AnomalyKind, RunResults, Verdict } from '../../checker/results.ts';
 import type { FaultKind, Schedule } from '../../nemesis/schedule.ts';
 import type { RunConfig } from '../plan/config.ts';
-import { checkSimulation, planOf } from '../run/simulated-run.ts';
+import { planOf } from '../run/plan.ts';
+import { checkSimulation } from '../run/simulated-run.ts';
 import { signatureOf } from '../shrink/signature.ts';
 import { simulate } from '../sim/simulate.ts';
 import type { Simulation } from '../sim/simulation.ts';
@@ -22,8 +23,6 @@ interface SeedJob {
   readonly seed: number;
   readonly pins: Pins;
   readonly kinds: readonly FaultKind[];
-  /** A guided search wants to know where the run has been. */
-  readonly states: boolean;
 }
 
 interface PlanJob {
@@ -58,7 +57,7 @@ export function runJob(job: SearchJob): SearchResult {
       valid: results.valid,
       violations: violationsOf(results, simulation.trace),
       marks: [...marksOf(simulation.trace, simulation.history, results)],
-      states: 'schedule' in job || job.states ? statesOf(simulation.trace) : [],
+      states: 'schedule' in job ? statesOf(simulation.trace) : [],
       events: simulation.events,
       virtualNs: simulation.virtualNs,
     };
@@ -79,7 +78,8 @@ function violationsOf(results: RunResults, trace: Simulation['trace']): Violatio
   for (const anomaly of results.anomalies) {
     if (anomaly.class !== 'violation') continue;
     const signature = signatureOf(anomaly, trace);
-    if (!bySignature.has(signature)) bySignature.set(signature, { kind: anomaly.kind, signature, summary: anomaly.summary });
+    if (!bySignature.has(signature))
+      bySignature.set(signature, { kind: anomaly.kind, signature, summary: anomaly.summary });
   }
   return [...bySignature.values()];
 }

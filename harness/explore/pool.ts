@@ -6,8 +6,7 @@
  * small run. What a job does is a module with one exported function, `runJob`, loaded by every thread.
  *
  * Invariant: results are handed on in the order of the jobs, whoever finished first; so what a search finds does not
- * depend on how many threads searched. At most {@link MOST_AHEAD} blocks per thread are under way or wait for an
- * earlier one. A thread that dies is a failure of the environment, never a result.
+ * depend on how many threads searched. So many jobs as `ahead` says are under way or wait for an earlier one. A thread that dies is a failure of the environment, never a result.
  */
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
@@ -28,6 +27,8 @@ export interface PoolOptions<Job, Result> {
   readonly threads: number;
   /** Longest block that a worker gets at once. */
   readonly block?: number;
+  /** So many jobs may be taken before the first result that has not been handed on. */
+  readonly ahead?: number;
   readonly signal: AbortSignal;
 }
 
@@ -36,10 +37,11 @@ export type WorkerAnswer<Result> =
   | { readonly first: number; readonly results: readonly Result[] }
   | { readonly failure: string };
 
-const MOST_AHEAD = 4;
 const DEFAULT_BLOCK = 16;
+/** Blocks for each thread that may be under way or wait for an earlier one. */
+const BLOCKS_AHEAD = 4;
 
-/** So many threads as the machine has cores, or as `text` says. */
+/** So many threads as the machine has cores. */
 export function defaultThreads(): number {
   return availableParallelism();
 }
@@ -96,8 +98,8 @@ class Pool<Job, Result> {
       while (this.#done.has(this.#nextResult)) {
         const result = this.#done.get(this.#nextResult) as Result;
         this.#done.delete(this.#nextResult);
-        this.#nextResult += 1;
         yield result;
+        this.#nextResult += 1;
         this.#check();
       }
       if (this.#exhausted && this.#nextResult === this.#handedOut) return;
@@ -141,7 +143,8 @@ class Pool<Job, Result> {
 
   #take(count: number): { readonly number: number; readonly job: Job }[] {
     const taken: { number: number; job: Job }[] = [];
-    const bound = this.#nextResult + MOST_AHEAD * this.#options.threads * (this.#options.block ?? DEFAULT_BLOCK);
+    const { threads, block = DEFAULT_BLOCK, ahead = BLOCKS_AHEAD * threads * block } = this.#options;
+    const bound = this.#nextResult + ahead;
     while (taken.length < count && !this.#exhausted && this.#handedOut < bound) {
       const { value, done } = this.#jobs.next();
       if (done === true) this.#exhausted = true;

@@ -90,7 +90,8 @@ function foldBroker(picture: PartitionPicture, node: NodeId, replica: ReplicaPic
       replica.role = line['role'] as 'leader' | 'follower';
       replica.epoch = line.leaderEpoch ?? -1;
       replica.hw = line['hw'] as number;
-      if (node === picture.leader && replica.role === 'leader' && replica.epoch >= picture.epoch) picture.leaderKnows = true;
+      if (node === picture.leader && replica.role === 'leader' && replica.epoch >= picture.epoch)
+        picture.leaderKnows = true;
       return;
     case 'append':
       for (const batch of line['batches'] as readonly BatchPicture[]) {

@@ -10,7 +10,13 @@
  * Invariant: a state is one 32-bit number, and the same trace gives the same numbers.
  */
 import type { NodeId, TraceLine } from '../../nemesis/ports.ts';
-import { createPartitionPicture, epochAt, foldTraceLine, type PartitionPicture, type ReplicaPicture } from './replica-picture.ts';
+import {
+  createPartitionPicture,
+  epochAt,
+  foldTraceLine,
+  type PartitionPicture,
+  type ReplicaPicture,
+} from './replica-picture.ts';
 
 const decisive: ReadonlySet<string> = new Set(['election', 'isr', 'role', 'truncation', 'recover']);
 

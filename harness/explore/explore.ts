@@ -1,0 +1,115 @@
+/**
+ * One search from its request to its report: which jobs, on how many threads, with what on the screen, and what is kept.
+ *
+ * Whatever ends it (the budget, the first find, Ctrl-C, a thread that died) the report of what came before is made; the
+ * reason is returned beside it.
+ */
+import { EnvironmentError, InterruptedError } from '../errors.ts';
+import type { FaultKind } from '../../nemesis/schedule.ts';
+import type { Progress } from '../progress.ts';
+import { GENERATION, GuidedSearch } from './guided.ts';
+import type { Pins } from './draws.ts';
+import type { SearchJob, SearchResult } from './one-run.ts';
+import { defaultThreads } from './pool.ts';
+import { reportOf, sayReport, type ExploreReport } from './report.ts';
+import { createTally, search, seedOf, type Tally } from './search.ts';
+
+export interface ExploreRequest {
+  readonly build: string;
+  readonly seed: number;
+  readonly pins: Pins;
+  readonly kinds: readonly FaultKind[];
+  /** Infinity where time ends it. */
+  readonly runs: number;
+  readonly budgetMs: number;
+  readonly untilFail: boolean;
+  readonly guided: boolean;
+  readonly threads?: number;
+  /** Finds are kept here. */
+  readonly store: string;
+  /** The command that searches the same again. */
+  readonly command: string;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+export interface Exploration {
+  readonly report: ExploreReport;
+  /** Why it ended before its time. */
+  readonly failure: EnvironmentError | InterruptedError | null;
+}
+
+/** Searches. */
+export async function exploreSeeds(request: ExploreRequest): Promise<Exploration> {
+  const { build, seed, pins, kinds, progress, signal } = request;
+  const tally = createTally();
+  const guided = request.guided ? new GuidedSearch({ build, seed, pins, kinds }) : null;
+  const tell = teller(progress, tally);
+  let failure: Exploration['failure'] = null;
+  const startMs = elapsedMs();
+  try {
+    await search(
+      guided === null ? seedJobs(request) : guided.jobs(),
+      tally,
+      {
+        runs: request.runs,
+        budgetMs: request.budgetMs,
+        untilFail: request.untilFail,
+        threads: request.threads ?? defaultThreads(),
+        signal,
+        elapsedMs,
+        ...(guided === null ? {} : { ahead: GENERATION }),
+      },
+      (result, job) => {
+        guided?.hear(result, job);
+        tell(result, job);
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof InterruptedError || error instanceof EnvironmentError)) throw error;
+    failure = error;
+  }
+  const seconds = Math.round(elapsedMs() - startMs) / 1000;
+  const report = reportOf(tally, {
+    build,
+    seed,
+    command: request.command,
+    seconds,
+    kept: new Map(),
+    guided: guided?.report() ?? null,
+  });
+  sayReport(report, progress.line);
+  return { report, failure };
+}
+
+function* seedJobs({ build, seed, pins, kinds }: ExploreRequest): Generator<SearchJob, void, undefined> {
+  for (let next = seed; next <= Number.MAX_SAFE_INTEGER; next += 1) yield { build, seed: next, pins, kinds };
+}
+
+/** Milliseconds since this process began. */
+function elapsedMs(): number {
+  return performance.now();
+}
+
+const TERMINAL_STEP_MS = 200;
+const PLAIN_STEP_MS = 10_000;
+
+/** Says how it goes: often on a terminal, which overwrites, and now and then elsewhere; and each new signature once. */
+function teller(progress: Progress, tally: Tally): (result: SearchResult, job: SearchJob) => void {
+  const everyMs = process.stderr.isTTY ? TERMINAL_STEP_MS : PLAIN_STEP_MS;
+  const startMs = elapsedMs();
+  let toldMs = startMs;
+  return (result, job) => {
+    for (const { signature } of result.violations) {
+      if (tally.signatures.get(signature) === 1) progress.line(`run ${tally.runs}, seed ${seedOf(job)}: ${signature}`);
+    }
+    const nowMs = elapsedMs();
+    if (nowMs - toldMs < everyMs) return;
+    toldMs = nowMs;
+    const perSecond = ((1000 * tally.runs) / (nowMs - startMs)).toFixed(1);
+    const hit = [...tally.marks.values()].filter((runs) => runs > 0).length;
+    progress.step(
+      `${tally.runs} runs, ${perSecond} a second · ${tally.anomalous} anomalous, ${tally.unknown} unknown · ${hit} of ${tally.marks.size} marks`,
+    );
+  };
+}
