@@ -48,6 +48,8 @@ export interface Simulation {
   readonly hash: string;
   readonly events: number;
   readonly virtualNs: number;
+  /** When load and faults began, on the run's clock: the times of plans count from here. Null when it never came to that. */
+  readonly loadStartNs: number | null;
 }
 
 /** What `run.json` tells of how the run went; times are virtual. */
