@@ -72,6 +72,8 @@ export interface KernelOptions {
   readonly onMessage?: (lane: Lane, message: Message) => void;
   /** Told every event after it has happened, with the hash over all events so far. */
   readonly onEvent?: (event: KernelEvent) => void;
+  /** Told that a process ended because its core broke a rule of its own; without a listener that ends the whole kernel. */
+  readonly onCrash?: (node: Peer, message: string) => void;
   /** Every message is encoded and decoded. */
   readonly codec?: boolean;
 }

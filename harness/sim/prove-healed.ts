@@ -14,20 +14,28 @@ const PROBE_TIMEOUT_MS = 1_000;
 /** A refused connection answers at once: leave the node the time to start. */
 const PAUSE_NS = 100 * NS_PER_MS;
 
-/** Lets time pass until every link has answered, for at most `timeoutMs`. Answers with the links that did not. */
-export function proveHealed(cluster: SimCluster, timeoutMs: number): readonly LinkProbe[] {
+/**
+ * Lets time pass until every link has answered, for at most `timeoutMs`. Answers with the links that did not. Nodes that
+ * ended by a fault of their own are left out while they are down.
+ */
+export function proveHealed(
+  cluster: SimCluster,
+  hasCrashed: (node: NodeName) => boolean,
+  timeoutMs: number,
+): readonly LinkProbe[] {
   const { kernel } = cluster;
   const deadlineNs = kernel.nowNs + timeoutMs * NS_PER_MS;
   for (;;) {
-    const failed = probeLinks(cluster).filter((probe) => !probe.ok);
+    const isThere = (node: NodeName): boolean => !hasCrashed(node) || kernel.node(node).running;
+    const failed = probeLinks(cluster, isThere).filter((probe) => !probe.ok);
     if (failed.length === 0 || kernel.nowNs > deadlineNs) return failed;
     kernel.runFor(PAUSE_NS);
   }
 }
 
-function probeLinks(cluster: SimCluster): LinkProbe[] {
+function probeLinks(cluster: SimCluster, isThere: (node: NodeName) => boolean): LinkProbe[] {
   const { kernel } = cluster;
-  const nodes: readonly NodeName[] = ['controller', ...cluster.brokers];
+  const nodes = (['controller', ...cluster.brokers] as const).filter(isThere);
   const links = [...nodes, 'clients' as const].flatMap((from) => nodes.map((to) => ({ from, to })));
   const probed = links.filter(({ from, to }) => from !== to && !(from === 'clients' && to === 'controller'));
   const probes: LinkProbe[] = [];

@@ -69,9 +69,15 @@ export class SimNode implements Endpoint, Schedulable {
     if (this.#core !== null) throw new Error(`node ${this.name} runs already`);
     this.disk.boots += 1;
     this.#traceSeq = 0;
-    const { core, effects } = this.#spec.boot(this.disk, this.disk.boots, this.#kernel.nowNs);
-    this.#core = core;
-    this.#perform(effects);
+    let born: ReturnType<NodeSpec['boot']>;
+    try {
+      born = this.#spec.boot(this.disk, this.disk.boots, this.#kernel.nowNs);
+    } catch (error) {
+      this.#crash(error);
+      return;
+    }
+    this.#core = born.core;
+    this.#perform(born.effects);
   }
 
   /** Ends the process at once; what it wrote stays in the page cache. */
@@ -209,7 +215,22 @@ export class SimNode implements Endpoint, Schedulable {
 
   #step(event: CoreEvent): void {
     if (this.#core === null) throw new Error(`node ${this.name} does not run, it cannot take ${event.type}`);
-    this.#perform(this.#core.step(event, this.#kernel.nowNs));
+    let effects: readonly Effect[];
+    try {
+      effects = this.#core.step(event, this.#kernel.nowNs);
+    } catch (error) {
+      this.#crash(error);
+      return;
+    }
+    this.#perform(effects);
+  }
+
+  /** A core that breaks a rule of its own takes its process down, and nothing else. */
+  #crash(error: unknown): void {
+    const { onCrash } = this.#kernel.options;
+    if (onCrash === undefined) throw error;
+    this.kill();
+    onCrash(this.id, error instanceof Error ? error.message : String(error));
   }
 
   #scheduleWake(): void {
@@ -221,7 +242,11 @@ export class SimNode implements Endpoint, Schedulable {
   }
 
   #perform(effects: readonly Effect[]): void {
-    for (const effect of effects) this.#performOne(effect);
+    const core = this.#core;
+    for (const effect of effects) {
+      this.#performOne(effect);
+      if (this.#core !== core) return;
+    }
     this.#scheduleWake();
   }
 
@@ -261,7 +286,11 @@ export class SimNode implements Endpoint, Schedulable {
       case 'create-log':
       case 'delete-log':
       case 'persist':
-        this.#write(effect);
+        try {
+          this.#write(effect);
+        } catch (error) {
+          this.#crash(error);
+        }
     }
   }
 
@@ -297,10 +326,17 @@ export class SimNode implements Endpoint, Schedulable {
     }
   }
 
+  /** Completes the line that the core made, which is cheaper than a copy: there are more lines than events. */
   #trace(line: TraceEvent): void {
     const { nowNs, options, journal } = this.#kernel;
     journal.traced(this, line);
-    options.onTrace?.({ seq: this.#traceSeq++, time: nowNs, node: this.id, boot: this.boot, ...line });
+    if (options.onTrace === undefined) return;
+    const completed = line as { -readonly [K in keyof TraceHeader]: TraceHeader[K] } & TraceEvent;
+    completed.seq = this.#traceSeq++;
+    completed.time = nowNs;
+    completed.node = this.id;
+    completed.boot = this.boot;
+    options.onTrace(completed);
   }
 
   #respond(effect: RespondEffect): void {

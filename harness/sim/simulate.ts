@@ -10,7 +10,7 @@
  */
 import { buildNames } from '../../broker/core/builds.ts';
 import type { Key, Operation } from '../../checker/history.ts';
-import type { TraceLine } from '../../nemesis/ports.ts';
+import type { NodeName, TraceLine } from '../../nemesis/ports.ts';
 import { endsOf, isChange, leadersOf, unrest } from '../../nemesis/rest.ts';
 import { createView, foldLine, isFullySynced } from '../../nemesis/view.ts';
 import type { ClusterView } from '../../nemesis/view.ts';
@@ -64,9 +64,12 @@ class SimulatedRun {
   readonly #starter: Starter;
   readonly #admin: SimAdmin;
   readonly #load: SimLoad;
+  /** Nodes that ended by a fault of their own. */
+  readonly #crashed = new Set<NodeName>();
   /** Lines that tell of a change, and when the last of them came. */
   #changes = 0;
   #changedNs = 0;
+  #loadStartNs: number | null = null;
   readonly #facts: { -readonly [K in keyof SimulationFacts]: SimulationFacts[K] } = {
     healed: false,
     healMs: 0,
@@ -93,6 +96,10 @@ class SimulatedRun {
       settings: clusterSettingsOf(config),
       random: this.#random,
       onTrace: (line) => this.#take(line as unknown as TraceLine),
+      onCrash: (node, message) => {
+        this.#crashed.add(node);
+        this.#remain([`${node === 'controller' ? 'the controller' : `broker ${node}`} ended by itself: ${message}`]);
+      },
       ...(codec === undefined ? {} : { codec }),
       ...(onlooker.onEvent === undefined ? {} : { onEvent: onlooker.onEvent }),
     });
@@ -138,12 +145,14 @@ class SimulatedRun {
       hash: kernel.hash,
       events: kernel.events,
       virtualNs: kernel.nowNs,
+      loadStartNs: this.#loadStartNs,
     };
   }
 
   #test(): void {
     const { config } = this.#request;
     const { kernel } = this.#cluster;
+    this.#loadStartNs = kernel.nowNs;
     this.#load.start();
     this.#faults.start();
     for (let passedMs = 0; passedMs < config.timeLimitMs; passedMs += SECOND_MS) {
@@ -171,7 +180,8 @@ class SimulatedRun {
 
   #proveHealed(): void {
     const startNs = this.#cluster.kernel.nowNs;
-    const deaf = proveHealed(this.#cluster, HEAL_TIMEOUT_MS);
+    // A node that crashed does not answer, whatever its links are like.
+    const deaf = proveHealed(this.#cluster, (node) => this.#crashed.has(node), HEAL_TIMEOUT_MS);
     this.#facts.healed = deaf.length === 0;
     this.#facts.healMs = this.#msSince(startNs);
     this.#remain(deaf.map((probe) => `no round trip from ${probe.from} to ${probe.to}: ${probe.error ?? 'no answer'}`));
