@@ -14,7 +14,8 @@ export function describeSchedule(schedule: Schedule): string {
   return [head, ...schedule.faults.flatMap(describeFault)].map((line) => `${line}\n`).join('');
 }
 
-function describeFault(fault: Fault): string[] {
+/** One fault in words: its aim and its times, then its steps. */
+export function describeFault(fault: Fault): string[] {
   const head = `${fault.id} ${fault.kind} (${describeAim(fault)}) ${describeStart(fault)}, ${describeEnd(fault)}`;
   const steps = 'steps' in fault ? fault.steps : [];
   return [head, ...steps.map((step) => `   ${describeStep(step)}${describeDeadline(step)}`)];

@@ -29,7 +29,8 @@ export function registerScenario(program: Command): void {
 }
 
 async function play(file: string, flags: ScenarioFlags): Promise<number> {
-  const { ScenarioError, parseScenario, playScenario } = await import('../sim/scenario.ts');
+  const { parseScenario, playScenario } = await import('../sim/scenario.ts');
+  const { ScenarioError } = await import('../sim/scenario-lines.ts');
   const { tellJudgement } = await import('../sim/scenario-verdicts.ts');
   const { judgePlay } = await import('../check/judge.ts');
   let scenario: Scenario;

@@ -143,32 +143,32 @@ function holdName(what: string, partition: string | null): string {
 /** The partitions that a message is about; none where it is about brokers alone. */
 function partitionsIn({ api, kind, body }: Message): string[] {
   const isRequest = kind === 'request';
-  switch (api) {
-    case 'Fetch':
-      return isRequest
-        ? keysOf((body as RequestBody<'Fetch'>).topics, 'topic', 'partition')
-        : keysOf((body as ResponseBody<'Fetch'>).responses, 'topic', 'partitionIndex');
-    case 'OffsetForLeaderEpoch':
-      return isRequest
-        ? keysOf((body as RequestBody<'OffsetForLeaderEpoch'>).topics, 'topic', 'partition')
-        : keysOf((body as ResponseBody<'OffsetForLeaderEpoch'>).topics, 'topic', 'partition');
-    case 'AlterPartition':
-      return isRequest
-        ? keysOf((body as RequestBody<'AlterPartition'>).topics, 'topicName', 'partitionIndex')
-        : keysOf((body as ResponseBody<'AlterPartition'>).topics, 'topicName', 'partitionIndex');
-    case 'Produce':
-      return isRequest
-        ? (body as RequestBody<'Produce'>).topicData.flatMap(({ name, partitionData }) =>
-            partitionData.map(({ index }) => `${name}-${index}`),
-          )
-        : (body as ResponseBody<'Produce'>).responses.flatMap(({ name, partitionResponses }) =>
-            partitionResponses.map(({ index }) => `${name}-${index}`),
-          );
-    case 'PartitionStates':
-      return (body as RequestBody<'PartitionStates'>).partitions.map(({ topic, partition }) => `${topic}-${partition}`);
-    default:
-      return [];
+  if (api === 'Fetch') {
+    return isRequest
+      ? keysOf((body as RequestBody<'Fetch'>).topics, 'topic', 'partition')
+      : keysOf((body as ResponseBody<'Fetch'>).responses, 'topic', 'partitionIndex');
   }
+  if (api === 'OffsetForLeaderEpoch') {
+    return isRequest
+      ? keysOf((body as RequestBody<'OffsetForLeaderEpoch'>).topics, 'topic', 'partition')
+      : keysOf((body as ResponseBody<'OffsetForLeaderEpoch'>).topics, 'topic', 'partition');
+  }
+  if (api === 'AlterPartition') {
+    return isRequest
+      ? keysOf((body as RequestBody<'AlterPartition'>).topics, 'topicName', 'partitionIndex')
+      : keysOf((body as ResponseBody<'AlterPartition'>).topics, 'topicName', 'partitionIndex');
+  }
+  if (api === 'Produce') {
+    return isRequest
+      ? (body as RequestBody<'Produce'>).topicData.flatMap(({ name, partitionData }) =>
+          partitionData.map(({ index }) => `${name}-${index}`),
+        )
+      : (body as ResponseBody<'Produce'>).responses.flatMap(({ name, partitionResponses }) =>
+          partitionResponses.map(({ index }) => `${name}-${index}`),
+        );
+  }
+  if (api !== 'PartitionStates') return [];
+  return (body as RequestBody<'PartitionStates'>).partitions.map(({ topic, partition }) => `${topic}-${partition}`);
 }
 
 function keysOf<N extends string, I extends string>(

@@ -14,6 +14,7 @@ import type { TraceLine } from '../../broker/core/trace.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import type { Judgement, PlayJudge } from './judgement.ts';
 import { Play, PlayError } from './play.ts';
+import { ScenarioError, namesOf, unreadable } from './scenario-lines.ts';
 import { conditionUsages, parseCondition } from './scenario-conditions.ts';
 import type { Condition } from './scenario-conditions.ts';
 import { parseSetting, scenarioDefaults, settingUsages } from './scenario-settings.ts';
@@ -22,17 +23,6 @@ import { parseStep, stepUsages } from './scenario-steps.ts';
 import type { Step } from './scenario-steps.ts';
 import { parseVerdict, verdictUsages } from './scenario-verdicts.ts';
 import type { VerdictExpectation } from './scenario-verdicts.ts';
-
-/** A line that cannot be read, or an expectation that did not hold; the message begins with file and line. */
-export class ScenarioError extends Error {
-  override readonly name = 'ScenarioError';
-  readonly kind: 'malformed' | 'failed';
-
-  constructor(kind: 'malformed' | 'failed', file: string, line: number, message: string) {
-    super(`${file}:${line}: ${message}`);
-    this.kind = kind;
-  }
-}
 
 export interface Scenario {
   readonly file: string;
@@ -271,20 +261,4 @@ class ScenarioReader {
   #fail(message: string): never {
     throw new ScenarioError('malformed', this.#file, this.#line, message);
   }
-}
-
-/** Names what stands closest: the usages that begin alike, or else those that share most words with the text. */
-function unreadable(what: string, text: string, usages: readonly string[]): string {
-  const words = text.split(' ');
-  const alike = usages.filter((usage) => usage.split(/[ |]/)[0] === words[0]);
-  const shared = (usage: string) => usage.split(' ').filter((word) => words.includes(word)).length;
-  const most = Math.max(1, ...usages.map(shared));
-  const close = alike.length > 0 ? alike : usages.filter((usage) => shared(usage) === most);
-  const hint = close.length === 0 ? 'docs/scenarios.md lists them all' : `closest: ${close.slice(0, 5).join(' | ')}`;
-  return `"${text}" is no ${what}; ${hint}`;
-}
-
-/** Names apart by a comma and a space; `1=hw,2-3=epoch` is one name. */
-function namesOf(list: string): readonly string[] {
-  return list.split(/, +/).map((name) => name.trim());
 }

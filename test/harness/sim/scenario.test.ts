@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { judgePlay } from '../../../harness/check/judge.ts';
-import { ScenarioError, parseScenario, playScenario } from '../../../harness/sim/scenario.ts';
+import { ScenarioError } from '../../../harness/sim/scenario-lines.ts';
+import { parseScenario, playScenario } from '../../../harness/sim/scenario.ts';
 
 const head = ['# A story.', '', 'play on hw, epoch', 'cluster of 2 brokers', 'topic tide with replicas 1, 2'];
 
