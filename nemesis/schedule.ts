@@ -106,19 +106,23 @@ export interface LeaderMoveFault extends AnyFault {
 }
 
 /** Leader moves of one partition, fast: a broker that hears nothing meanwhile misses epochs. */
-export interface LeaderBurstFault extends AnyFault {
+export interface LeaderBurstFault extends AnyFault, Composite {
   readonly kind: 'leader-burst';
   readonly partition: string;
-  readonly steps: readonly Step[];
 }
 
 /** Two handovers of one partition in a row, the second before the last replica has spoken to the second leader. */
-export interface HandoverCrashFault extends AnyFault {
+export interface HandoverCrashFault extends AnyFault, Composite {
   readonly kind: 'handover-crash';
   readonly partition: string;
   /** How the roles `leader`, `next-leader` and `follower` are found: see `faults/handover-crash.ts`. */
   readonly roles: 'election-order' | 'reverse-election-order';
+}
+
+interface Composite {
   readonly steps: readonly Step[];
+  /** Who its roles are, for schedules that are replayed as they were resolved. */
+  readonly nodes?: Readonly<Record<string, NodeName>>;
 }
 
 /** Whom a fault is aimed at. `draw` is any whole number; it chooses among those who qualify. */
@@ -147,7 +151,7 @@ export type Topology =
   /** A majority is gone, each node of it alone: what is left is no quorum. */
   | ({ readonly shape: 'quorum-loss'; readonly draw: number } & Reach)
   /** The leader is cut off, and of the others all see only the candidate: nobody else can be elected. */
-  | { readonly shape: 'constrained-election'; readonly partition: string; readonly draw: number }
+  | { readonly shape: 'constrained-election'; readonly leader: Target; readonly candidate: Target }
   /** Only links to the controller: a broker that is not heard, or that hears nothing of elections. */
   | { readonly shape: 'control-plane'; readonly side: Target; readonly direction: 'outward' | 'inward' | 'both' };
 

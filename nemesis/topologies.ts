@@ -154,10 +154,9 @@ function constrainedElection(
   view: ClusterView,
   brokers: readonly NodeId[],
 ): Groups | null {
-  const { partition, draw } = topology;
-  const leader = view.partitions.get(partition)?.leader ?? null;
-  const candidate = resolveTarget({ role: 'isr-follower', partition, draw }, view, brokers)?.[0];
-  if (leader === null || candidate === undefined) return null;
+  const [leader] = resolveTarget(topology.leader, view, brokers) ?? [];
+  const [candidate] = resolveTarget(topology.candidate, view, brokers) ?? [];
+  if (leader === undefined || candidate === undefined || leader === candidate) return null;
   const others = brokers.filter((node) => node !== leader && node !== candidate);
   return {
     groups: { leader: [leader], candidate: [candidate], others, controller: ['controller'] },

@@ -19,6 +19,7 @@ import type { NodeId } from '../ports.ts';
 import type { Condition, HandoverCrashFault, RoleLink, Step } from '../schedule.ts';
 import { inElectionOrder } from '../targets.ts';
 import type { ClusterView, PartitionView } from '../view.ts';
+import { namedGroups } from './program.ts';
 import type { DrawContext, Draws, EvidenceEntry, Program } from './program.ts';
 
 /** Longest time that one is given, from its start until everything is back. */
@@ -31,7 +32,7 @@ export function handoverCrashProgram(
   view: ClusterView,
   _brokers: readonly NodeId[],
 ): Program | null {
-  const groups = rolesOf(fault, view.partitions.get(fault.partition));
+  const groups = namedGroups(fault.nodes) ?? rolesOf(fault, view.partitions.get(fault.partition));
   return (
     groups && {
       roles: { leader: fault.partition, 'next-leader': fault.partition, follower: fault.partition },

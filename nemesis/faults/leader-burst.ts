@@ -10,8 +10,8 @@
 import type { NodeId } from '../ports.ts';
 import type { LeaderBurstFault, Step } from '../schedule.ts';
 import { inElectionOrder } from '../targets.ts';
-import type { ClusterView } from '../view.ts';
-import { provenBy } from './program.ts';
+import type { ClusterView, PartitionView } from '../view.ts';
+import { namedGroups, provenBy } from './program.ts';
 import type { DrawContext, Draws, Program } from './program.ts';
 
 export function leaderBurstProgram(
@@ -19,16 +19,21 @@ export function leaderBurstProgram(
   view: ClusterView,
   _brokers: readonly NodeId[],
 ): Program | null {
-  const partition = view.partitions.get(fault.partition);
+  const groups = namedGroups(fault.nodes) ?? rolesOf(view.partitions.get(fault.partition));
+  return (
+    groups && {
+      roles: { leader: fault.partition, other: fault.partition, deaf: fault.partition },
+      groups: { ...groups, controller: ['controller'] },
+      steps: fault.steps,
+      isProven: provenBy('move'),
+    }
+  );
+}
+
+function rolesOf(partition: PartitionView | undefined): Record<string, NodeId[]> | null {
   const leader = partition?.leader ?? null;
   const [other, deaf] = inElectionOrder(partition).filter((node) => node !== leader);
-  if (leader === null || other === undefined) return null;
-  return {
-    roles: { leader: fault.partition, other: fault.partition, deaf: fault.partition },
-    groups: { leader: [leader], other: [other], deaf: [deaf ?? other], controller: ['controller'] },
-    steps: fault.steps,
-    isProven: provenBy('move'),
-  };
+  return leader === null || other === undefined ? null : { leader: [leader], other: [other], deaf: [deaf ?? other] };
 }
 
 export function drawLeaderBurst(

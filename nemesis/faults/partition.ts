@@ -57,7 +57,7 @@ export function describeTopology(topology: Topology): string {
     case 'quorum-loss':
       return `quorum loss${describeReach(topology)}`;
     case 'constrained-election':
-      return `constrained election of ${topology.partition}`;
+      return `constrained election: ${describeTarget(topology.leader)} gone, ${describeTarget(topology.candidate)} left`;
     case 'control-plane':
       return `links to the controller, ${topology.direction}: ${describeTarget(topology.side)}`;
   }
@@ -99,7 +99,11 @@ export function drawTopology(partition: string, random: Draws): Topology {
     case 'quorum-loss':
       return { shape: 'quorum-loss', draw, ...reach };
     case 'constrained-election':
-      return { shape: 'constrained-election', partition, draw };
+      return {
+        shape: 'constrained-election',
+        leader: { role: 'leader', partition },
+        candidate: { role: 'isr-follower', partition, draw },
+      };
     case 'control-plane':
       return { shape: 'control-plane', side, direction: random.pick(['outward', 'inward', 'both'] as const) };
   }

@@ -7,7 +7,7 @@
  *
  * Invariant: a fault is effective only if something that the runtime reported says so.
  */
-import type { Cut, NodeId, ProcessVerb } from '../ports.ts';
+import type { Cut, NodeId, NodeName, ProcessVerb } from '../ports.ts';
 import type { Step } from '../schedule.ts';
 
 export interface Program {
@@ -53,4 +53,11 @@ export function drawChoice(random: Draws): number {
 /** Proof by at least one action of that sort that took effect. */
 export function provenBy(...actions: readonly EvidenceEntry['action'][]): Program['isProven'] {
   return (evidence) => evidence.some((entry) => entry.effective && actions.includes(entry.action));
+}
+
+/** The groups of a composite that names its nodes. */
+export function namedGroups(nodes: Readonly<Record<string, NodeName>> | undefined): Record<string, NodeName[]> | null {
+  return nodes === undefined
+    ? null
+    : Object.fromEntries(Object.entries(nodes).map(([role, node]): [string, NodeName[]] => [role, [node]]));
 }

@@ -83,7 +83,9 @@ describe('a topology', () => {
   });
 
   it('of a constrained election leaves one candidate that the controller and the others can reach', () => {
-    expect(cuts({ shape: 'constrained-election', partition: 'tide-0', draw: 0 }, three, [1, 2, 3])).toBe(
+    const leader: Target = { role: 'leader', partition: 'tide-0' };
+    const candidate: Target = { role: 'isr-follower', partition: 'tide-0', draw: 0 };
+    expect(cuts({ shape: 'constrained-election', leader, candidate }, three, [1, 2, 3])).toBe(
       '1→2 1→controller 2→1 2→3 2→controller 3→2 controller→1 controller→2',
     );
   });
