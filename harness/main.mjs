@@ -2,13 +2,15 @@
 // The launcher. The project runs on the Node 24 that is packaged in node_modules, whatever Node started it: an older
 // one hands over to it with the same arguments and signals. Plain JavaScript, since an old Node cannot read TypeScript.
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   // Started by an older Node below: if that one is killed, this process may not go on unseen.
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.channel?.unref();
+  // Starts from compiled code where an earlier start left some: most of a short command is its start.
+  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)));
   const { main } = await import('./cli/main.ts');
   await main(process.argv.slice(2));
 } else {

@@ -199,7 +199,7 @@ class Pool<Job, Result> {
       const taken = this.#take(lane.block);
       const [first] = taken;
       if (first === undefined) return;
-      lane.worker.postMessage({ first: first.number, jobs: taken.map(({ job }) => job) });
+      lane.worker.postMessage({ first: first.number, jobs: taken.map(({ job }) => job) }, []);
     }
   }
 }

@@ -30,7 +30,8 @@ export interface ExploreReport {
   /** In how many runs each situation was met. */
   readonly marks: Readonly<Record<Mark, number>>;
   readonly missedMarks: readonly Mark[];
-  readonly unknownSeeds: readonly number[];
+  /** The first few. */
+  readonly unknownRuns: readonly FindReport[];
   readonly seconds: number;
   readonly runsPerSecond: number;
   readonly events: number;
@@ -84,7 +85,7 @@ export function reportOf(tally: Tally, facts: ReportFacts): ExploreReport {
     signatures: Object.fromEntries([...tally.signatures].sort(([, one], [, other]) => other - one)),
     marks: Object.fromEntries(tally.marks) as Record<Mark, number>,
     missedMarks: [...tally.marks].filter(([, runs]) => runs === 0).map(([mark]) => mark),
-    unknownSeeds: tally.unknownSeeds,
+    unknownRuns: tally.unknowns.map(described),
     seconds,
     runsPerSecond: seconds === 0 ? 0 : Math.round((10 * tally.runs) / seconds) / 10,
     events: tally.events,
@@ -125,8 +126,8 @@ export function sayReport(report: ExploreReport, line: (text: string) => void): 
   }
   sayMarks(report, line);
   if (report.guided !== null) sayStates(report.guided, line);
-  if (unknown > 0)
-    line(paint('unsure', `unknown: ${counted(unknown, 'run')}, the first with seed ${report.unknownSeeds.join(', ')}`));
+  const [doubtful] = report.unknownRuns;
+  if (doubtful !== undefined) line(paint('unsure', `unknown run ${doubtful.run}: ${doubtful.command}`));
   if (first === null) {
     line(paint(unknown === 0 ? 'good' : 'unsure', 'no promise was broken'));
     return;

@@ -26,7 +26,7 @@ export interface SearchLimits {
   readonly elapsedMs: () => number;
 }
 
-/** A run that broke a promise. */
+/** A run that broke a promise, or of which nobody knows. */
 export interface Find {
   /** Counted from 1. */
   readonly run: number;
@@ -51,14 +51,14 @@ export interface Tally {
   readonly marks: Map<Mark, number>;
   events: number;
   virtualNs: number;
-  /** The first runs whose evidence did not suffice, with their seeds. */
-  readonly unknownSeeds: number[];
+  /** The first few runs whose evidence did not suffice. */
+  readonly unknowns: Find[];
 }
 
 /** So many finds of one signature, and so many in all, are kept. */
-const MOST_OF_SIGNATURE = 3;
-const MOST_FINDS = 30;
-const MOST_UNKNOWN = 10;
+const MOST_OF_SIGNATURE = 2;
+const MOST_FINDS = 20;
+const MOST_UNKNOWN = 5;
 
 export function createTally(): Tally {
   return {
@@ -71,7 +71,7 @@ export function createTally(): Tally {
     marks: new Map(allMarks.map((mark) => [mark, 0])),
     events: 0,
     virtualNs: 0,
-    unknownSeeds: [],
+    unknowns: [],
   };
 }
 
@@ -123,12 +123,6 @@ function count(tally: Tally, result: SearchResult, job: SearchJob, { elapsedMs }
   tally.events += result.events;
   tally.virtualNs += result.virtualNs;
   for (const mark of result.marks) tally.marks.set(mark, (tally.marks.get(mark) ?? 0) + 1);
-  if (result.valid === 'unknown') {
-    tally.unknown += 1;
-    if (tally.unknownSeeds.length < MOST_UNKNOWN) tally.unknownSeeds.push(seedOf(job));
-  }
-  if (result.violations.length === 0) return;
-  tally.anomalous += 1;
   const find: Find = {
     run: tally.runs,
     seed: seedOf(job),
@@ -136,6 +130,12 @@ function count(tally: Tally, result: SearchResult, job: SearchJob, { elapsedMs }
     violations: result.violations,
     job,
   };
+  if (result.valid === 'unknown') {
+    tally.unknown += 1;
+    if (tally.unknowns.length < MOST_UNKNOWN) tally.unknowns.push(find);
+  }
+  if (result.violations.length === 0) return;
+  tally.anomalous += 1;
   tally.first ??= find;
   let isNew = false;
   for (const { signature } of result.violations) {

@@ -16,8 +16,8 @@ const { runJob } = (await import(module)) as JobModule<unknown, unknown>;
 
 parentPort?.on('message', ({ first, jobs }: Block) => {
   try {
-    parentPort?.postMessage({ first, results: jobs.map((job) => runJob(job)) });
+    parentPort?.postMessage({ first, results: jobs.map((job) => runJob(job)) }, []);
   } catch (error) {
-    parentPort?.postMessage({ failure: error instanceof Error ? error.message : String(error) });
+    parentPort?.postMessage({ failure: error instanceof Error ? error.message : String(error) }, []);
   }
 });
