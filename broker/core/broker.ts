@@ -212,3 +212,8 @@ function tryComplete(turn: Turn, request: Waiting, expired: boolean): boolean {
 function lagCheckIntervalNs(config: BrokerConfig): number {
   return (config.replicaLagTimeMaxMs / 2) * nsPerMs;
 }
+
+/** What a start finds that trusts none of its records (KAFKA-14139). */
+function allTorn(found: RecoveredLog): RecoveredLog {
+  return { ...found, batches: [], epochs: [], flushedOffset: found.logStartOffset, cut: 'torn-tail' };
+}

@@ -95,10 +95,11 @@ function ownMessage(state: BrokerState, correlationId: number): string {
   return `${state.clientId}#${correlationId}`;
 }
 
-/** Says what is about to be done, naming the message behind it. */
+/** Says what is about to be done, naming the message behind it. The line becomes the driver's, to complete it. */
 export function trace(turn: Turn, line: TraceEvent): void {
   const { msg } = turn;
-  turn.effects.push({ type: 'trace', line: msg === undefined || 'msg' in line ? line : { ...line, msg } });
+  if (msg !== undefined && !('msg' in line)) (line as { msg?: string }).msg = msg;
+  turn.effects.push({ type: 'trace', line });
 }
 
 /** Sends a request under a new correlation id, and returns the id. */

@@ -100,6 +100,25 @@ export function stampBatches(bytes: Uint8Array, batches: readonly BatchInfo[]): 
   if (position !== bytes.length) throw new RangeError(`${bytes.length} bytes hold batches of ${position} bytes`);
 }
 
+/** Whether batches that lie back to back in `bytes` hold their base offsets and leader epochs already. */
+export function isStamped(bytes: Uint8Array, batches: readonly BatchInfo[]): boolean {
+  let position = 0;
+  for (const { baseOffset, leaderEpoch, sizeBytes } of batches) {
+    const at = position + batchLayout.baseOffset;
+    if (int32At(bytes, at) !== Math.floor(baseOffset / 0x1_0000_0000)) return false;
+    if (int32At(bytes, at + 4) !== (baseOffset | 0)) return false;
+    if (int32At(bytes, position + batchLayout.leaderEpoch) !== leaderEpoch) return false;
+    position += sizeBytes;
+  }
+  if (position !== bytes.length) throw new RangeError(`${bytes.length} bytes hold batches of ${position} bytes`);
+  return true;
+}
+
+/** Without a view, whose making costs more than the look. */
+function int32At(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
+}
+
 function parseBatch(bytes: Uint8Array, view: DataView, start: number): BatchInfo | NonNullable<RecordSet['flaw']> {
   const left = bytes.length - start;
   if (left <= batchLayout.magic) return 'partial';

@@ -8,6 +8,8 @@
  */
 
 const WORD = 4_294_967_296;
+/** Lengths of texts are told from numbers. */
+const TEXT = 0x5a00_0000;
 
 export class RollingHash {
   #high = 0x9747b28c | 0;
@@ -33,23 +35,26 @@ export class RollingHash {
     this.#low = (Math.imul((low << 17) | (low >>> 15), 9) + 0x38b34ae5) | 0;
   }
 
+  /** Mixes a number in: one word for small whole ones, three for all others. */
   number64(value: number): void {
+    const small = value | 0;
+    this.word(small);
+    if (small === value) return;
     const whole = Math.floor(value);
-    this.word(whole);
     this.word(whole / WORD);
-    if (whole !== value && whole - whole === 0) this.word((value - whole) * WORD);
+    this.word((value - whole) * WORD);
   }
 
   text(value: string): void {
     const { length } = value;
-    this.word(~length);
+    this.word(TEXT + length);
     for (let at = 0; at < length; at += 2) {
       /* Beyond the end there is NaN, which counts as zero. */
       this.word(value.charCodeAt(at) | (value.charCodeAt(at + 1) << 16));
     }
   }
 
-  /** Mixes in a value as JSON would write it: numbers, texts, truth values, lists and records of those. */
+  /** Mixes in numbers, texts, truth values, and lists and records of those; names of fields do not count. */
   value(value: unknown): void {
     if (typeof value === 'number') this.number64(value);
     else if (typeof value === 'string') this.text(value);
@@ -57,10 +62,8 @@ export class RollingHash {
       this.word(value.length);
       for (const each of value) this.value(each);
     } else if (typeof value === 'object' && value !== null) {
-      for (const name of Object.keys(value)) {
-        this.text(name);
-        this.value((value as Readonly<Record<string, unknown>>)[name]);
-      }
+      /* In the order in which they were written, on every machine. */
+      for (const name in value) this.value((value as Readonly<Record<string, unknown>>)[name]);
     } else this.word(value === true ? 1 : value === false ? 2 : 3);
   }
 }

@@ -8,7 +8,7 @@
  * reaches the core only when the one before it has been answered or released.
  */
 import type { CoreEvent, Effect, Origin, Peer, RespondEffect, SendEffect } from '../../broker/core/step.ts';
-import type { TraceEvent } from '../../broker/core/trace.ts';
+import type { TraceEvent, TraceLine } from '../../broker/core/trace.ts';
 import type { LogRange, RecordSet, ResponseBody } from '../../broker/protocol/index.ts';
 import { Disk } from './disk.ts';
 import type { Schedulable } from './event-queue.ts';
@@ -36,8 +36,8 @@ export class SimNode implements Endpoint, Schedulable {
   /** Arrived while the process was paused. */
   #backlog: { readonly lane: Lane; readonly message: Message }[] = [];
   #traceSeq = 0;
-  /** Earliest wake-up in the event queue. */
-  #wakeNs = Infinity;
+  /** Wake-ups in the event queue, the earliest last. */
+  readonly #wakes: number[] = [];
   readonly #endpoints = new Map<Peer, string>();
   /** Connections to peers, opened by this node. */
   readonly #toPeers = new Map<Peer, Connection>();
@@ -85,7 +85,6 @@ export class SimNode implements Endpoint, Schedulable {
     this.#core = null;
     this.#paused = false;
     this.#backlog = [];
-    this.#wakeNs = Infinity;
     this.#endpoints.clear();
     const { network } = this.#kernel;
     for (const connection of this.#toPeers.values()) {
@@ -129,8 +128,7 @@ export class SimNode implements Endpoint, Schedulable {
   /** The core asked to be woken. */
   due(): void {
     const { nowNs } = this.#kernel;
-    if (this.#wakeNs > nowNs) return;
-    this.#wakeNs = Infinity;
+    this.#wakes.pop();
     if (this.#core === null || this.#paused) return;
     if (this.#core.nextDeadlineNs() > nowNs) {
       this.#scheduleWake();
@@ -233,11 +231,13 @@ export class SimNode implements Endpoint, Schedulable {
     onCrash(this.id, error instanceof Error ? error.message : String(error));
   }
 
+  /** One entry of the queue is enough for as long as it comes early enough: whoever wakes too early schedules again. */
   #scheduleWake(): void {
     if (this.#core === null) return;
     const deadlineNs = Math.max(this.#core.nextDeadlineNs(), this.#kernel.nowNs);
-    if (deadlineNs === Infinity || this.#wakeNs <= deadlineNs) return;
-    this.#wakeNs = deadlineNs;
+    const nextNs = this.#wakes.at(-1) ?? Infinity;
+    if (deadlineNs === Infinity || nextNs <= deadlineNs) return;
+    this.#wakes.push(deadlineNs);
     this.#kernel.queue.push(deadlineNs, this);
   }
 
@@ -331,7 +331,7 @@ export class SimNode implements Endpoint, Schedulable {
     const { nowNs, options, journal } = this.#kernel;
     journal.traced(this, line);
     if (options.onTrace === undefined) return;
-    const completed = line as { -readonly [K in keyof TraceHeader]: TraceHeader[K] } & TraceEvent;
+    const completed = line as Writable<TraceLine>;
     completed.seq = this.#traceSeq++;
     completed.time = nowNs;
     completed.node = this.id;
@@ -344,8 +344,8 @@ export class SimNode implements Endpoint, Schedulable {
     if (served === undefined) return;
     const { correlationId } = effect.origin;
     const { api, version } = effect;
-    const body = api === 'Fetch' ? this.#withRecords(effect.body) : effect.body;
-    this.#kernel.sendResponse(served.connection.responses, correlationId, api, version, body);
+    if (api === 'Fetch') this.#readRecords(effect.body);
+    this.#kernel.sendResponse(served.connection.responses, correlationId, api, version, effect.body);
     this.#unmute(effect.origin);
   }
 
@@ -390,15 +390,14 @@ export class SimNode implements Endpoint, Schedulable {
     this.#kernel.network.sendEnd(served.connection.responses);
   }
 
-  /** A Fetch answer with its ranges read from the log. */
-  #withRecords(body: ResponseBody<'Fetch'>): ResponseBody<'Fetch'> {
-    const resolved = (records: RecordSet | null) =>
-      records === null ? null : { ...records, bytes: this.#resolve(records.bytes) };
-    const responses = body.responses.map(({ topic, partitions }) => ({
-      topic,
-      partitions: partitions.map((partition) => ({ ...partition, records: resolved(partition.records) })),
-    }));
-    return { ...body, responses };
+  /** Puts the bytes of its ranges into a Fetch answer, as they are in the log now. */
+  #readRecords({ responses }: ResponseBody<'Fetch'>): void {
+    for (const { partitions } of responses) {
+      for (const { records } of partitions) {
+        if (records === null || records.bytes instanceof Uint8Array) continue;
+        (records as { bytes: RecordSet['bytes'] }).bytes = this.#resolve(records.bytes);
+      }
+    }
   }
 
   #resolve(bytes: Uint8Array | LogRange): Uint8Array {
@@ -411,3 +410,6 @@ type DiskEffect = Exclude<
   Effect,
   { type: 'trace' | 'respond' | 'release' | 'send' | 'close' | 'disconnect' | 'endpoint' | 'exit' }
 >;
+
+/** A line before and while the fields of the driver are put into it. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
