@@ -88,8 +88,8 @@ interface PartitionWatch {
   highWatermark: number;
   /** An ISR change that was committed for this leader, which has not said anything about the partition since. */
   unheardChange: { readonly leader: NodeId | null; readonly time: number } | null;
-  /** Leader of the last clean start: who led before the partition was without one. */
-  lastLeader: NodeId | null;
+  /** Who led last, and whether it was started again since. */
+  lastLeader: { readonly node: NodeId; restarted: boolean } | null;
   readonly truncatedInEpoch: Map<NodeId, number>;
   readonly tails: Map<NodeId, { readonly last: number; readonly epoch: number }>;
 }
@@ -123,8 +123,8 @@ function watchController(watch: PartitionWatch, line: TraceLine, hit: Set<Mark>)
   if (leader === null) hit.add('leaderless');
   else {
     if (picture.leader !== null && !picture.leaderKnows) hit.add('two-elections-in-a-row');
-    if (leader === watch.lastLeader && picture.replicas.get(leader)?.role === null) hit.add('leader-returned');
-    watch.lastLeader = leader;
+    if (leader === watch.lastLeader?.node && watch.lastLeader.restarted) hit.add('leader-returned');
+    watch.lastLeader = { node: leader, restarted: false };
   }
   const sinceNs = watch.unheardChange === null ? Infinity : line.time - watch.unheardChange.time;
   if (sinceNs < IN_FLIGHT_NS) hit.add('isr-change-at-election');
@@ -155,6 +155,7 @@ function watchBroker(watch: PartitionWatch, node: NodeId, line: TraceLine, hit: 
       watchTruncation(watch, node, replica, line, hit);
       return;
     case 'recover':
+      if (watch.lastLeader?.node === node) watch.lastLeader.restarted = true;
       if (line['cut'] === 'power-loss' && (line['to'] as number) < (line['from'] as number))
         hit.add('power-loss-cut-tail');
       return;

@@ -102,12 +102,13 @@ class Pool<Job, Result> {
         this.#nextResult += 1;
         this.#check();
       }
-      if (this.#exhausted && this.#nextResult === this.#handedOut) return;
       this.#startWorkers();
       for (const lane of this.#lanes) if (lane.online) this.#feed(lane);
       const [job] = this.#take(1);
-      if (job === undefined) await this.#change();
-      else {
+      if (job === undefined) {
+        if (this.#exhausted && this.#nextResult === this.#handedOut) return;
+        await this.#change();
+      } else {
         this.#done.set(job.number, runJob(job.job));
         /* Lets messages of workers, signals and timers in. */
         await setImmediate();
