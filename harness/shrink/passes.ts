@@ -1,0 +1,248 @@
+/**
+ * The passes of shrinking: each makes a case smaller in one way, as far as it still fails.
+ *
+ * A pass is a generator: it yields a candidate and is handed the case back if it fails (perhaps with another seed), or
+ * null if it does not. So passes know nothing of runs and budgets, and whoever drives them may stop at any time and has
+ * the best case so far. What saves most time comes first: the end, the beginning, whole kinds of fault, other partitions.
+ */
+import type { Key } from '../../checker/history.ts';
+import type { Fault, Step } from '../../nemesis/schedule.ts';
+import type { PlannedOperation } from '../sim/simulation.ts';
+import {
+  LEAD_IN_MS,
+  closeGap,
+  cutAfter,
+  cutBefore,
+  endMsOf,
+  onlyKey,
+  startMsOf,
+  turnDraws,
+  withBrokers,
+  withFault,
+  withFaults,
+  withOperations,
+  withThreads,
+  withoutIdleThreads,
+} from './case.ts';
+import type { Case } from './case.ts';
+import { ddmin } from './ddmin.ts';
+
+export type Pass = Generator<Case, Case, Case | null>;
+
+/** Lengths of a window that may be enough, from the end backwards. */
+const WINDOWS_MS = [2_500, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000];
+/** What the end is cut to, after the moment at which all was lost. */
+const MARGINS_MS = [50, 500, 2_000, 5_000];
+const LONG_PAUSE_MS = 1_500;
+const PAUSE_KEPT_MS = 500;
+
+/** Ends the run soon after the violation. */
+export function* cutEnd(from: Case, violationMs: number): Pass {
+  for (const marginMs of MARGINS_MS) {
+    const endMs = Math.ceil(violationMs + marginMs);
+    if (endMs >= from.schedule.durationMs) return from;
+    const accepted = yield cutAfter(from, endMs);
+    if (accepted !== null) return accepted;
+  }
+  return from;
+}
+
+/** Begins the run as late as possible. */
+export function* cutBeginning(from: Case): Pass {
+  for (const windowMs of WINDOWS_MS) {
+    const startMs = Math.floor(from.schedule.durationMs - windowMs);
+    if (startMs <= LEAD_IN_MS) return from;
+    const accepted = yield cutBefore(from, startMs);
+    if (accepted !== null) return accepted;
+  }
+  return from;
+}
+
+/** Leaves out whole kinds of fault. */
+export function* dropKinds(from: Case): Pass {
+  let best = from;
+  const kinds = new Set(from.schedule.faults.map(({ kind }) => kind));
+  for (const kind of kinds.size < 2 ? [] : kinds) {
+    const left = best.schedule.faults.filter((fault) => fault.kind !== kind);
+    best = (yield withFaults(best, left)) ?? best;
+  }
+  return best;
+}
+
+/** Leaves out faults, each with its end. */
+export function dropFaults(from: Case): Pass {
+  return spare(from, from.schedule.faults, withFaults);
+}
+
+/** Takes out the time in which nothing begins or ends. */
+export function* closeGaps(from: Case): Pass {
+  let best = from;
+  for (const [startMs, endMs] of pausesIn(from).toReversed()) {
+    best = (yield closeGap(best, startMs + PAUSE_KEPT_MS, endMs)) ?? best;
+  }
+  return best;
+}
+
+/** One partition instead of many: the one that was broken. */
+export function* onePartition(from: Case, key: Key | null): Pass {
+  const { config } = from;
+  if (config.partitions === 1 || key === null) return from;
+  const renamed = onlyKey(from, key);
+  /* The first partition has other leaders than this one had: draws among brokers are turned likewise. */
+  for (let by = 0; by < config.brokers; by += 1) {
+    const accepted = yield turnDraws(renamed, by);
+    if (accepted !== null) return accepted;
+  }
+  return from;
+}
+
+/** Leaves out operations: those that change nothing first. */
+export function* dropOperations(from: Case): Pass {
+  const sends = from.load.operations.filter(({ operation }) => operation.f === 'send');
+  const best = (yield withOperations(from, sends)) ?? from;
+  return yield* spare(best, best.load.operations, withOperations);
+}
+
+/** Fewer brokers, fewer threads. */
+export function* smallerTopology(from: Case): Pass {
+  let best = from;
+  for (let brokers = best.config.brokers - 1; brokers >= 1; brokers -= 1) {
+    const accepted = yield withBrokers(best, brokers);
+    if (accepted === null) break;
+    best = accepted;
+  }
+  const idle = withoutIdleThreads(best);
+  if (idle.config.concurrency < best.config.concurrency) best = (yield idle) ?? best;
+  for (const threads of [1, 2, 3]) {
+    if (threads >= best.config.concurrency) break;
+    const accepted = yield withThreads(best, threads);
+    if (accepted !== null) return accepted;
+  }
+  return best;
+}
+
+/** Leaves out steps of composites. */
+export function* dropSteps(from: Case): Pass {
+  let best = from;
+  for (const index of from.schedule.faults.keys()) {
+    const fault = best.schedule.faults[index] as Fault;
+    if (!('steps' in fault)) continue;
+    best = yield* spare(best, fault.steps, (to, steps) => {
+      const at = to.schedule.faults[index] as typeof fault;
+      return withFault(to, index, { ...at, steps });
+    });
+  }
+  return best;
+}
+
+/** Simpler numbers: delays gone, times and durations round, draws small. */
+export function* roundNumbers(from: Case): Pass {
+  let best = from;
+  for (const index of from.schedule.faults.keys()) {
+    for (const simpler of simplifications) {
+      for (const fault of simpler(best.schedule.faults[index] as Fault)) {
+        const accepted = yield withFault(best, index, fault);
+        if (accepted === null) continue;
+        best = accepted;
+        break;
+      }
+    }
+  }
+  return yield* roundOperations(best);
+}
+
+/** The end as early as it can be. */
+export function* cutTail(from: Case): Pass {
+  const lastMs = Math.max(
+    0,
+    ...from.schedule.faults.map((fault) => Math.min(endMsOf(fault), from.schedule.durationMs)),
+    ...from.load.operations.map(({ atMs }) => atMs),
+  );
+  for (const marginMs of [100, 1_000]) {
+    const endMs = Math.ceil((lastMs + marginMs) / 100) * 100;
+    if (endMs >= from.schedule.durationMs) return from;
+    const accepted = yield cutAfter(from, endMs);
+    if (accepted !== null) return accepted;
+  }
+  return from;
+}
+
+/** Delta debugging over a part of the case. */
+function* spare<T>(from: Case, items: readonly T[], withItems: (to: Case, items: readonly T[]) => Case): Pass {
+  let best = from;
+  const search = ddmin(items);
+  let turn = search.next();
+  while (turn.done !== true) {
+    const accepted = yield withItems(best, turn.value);
+    best = accepted ?? best;
+    turn = search.next(accepted !== null);
+  }
+  return best;
+}
+
+/** Stretches between the beginnings and ends of faults that are longer than anything needs. */
+function pausesIn({ schedule }: Case): (readonly [startMs: number, endMs: number])[] {
+  const { durationMs } = schedule;
+  const moments = schedule.faults.flatMap((fault) => [startMsOf(fault), Math.min(endMsOf(fault), durationMs)]);
+  const sorted = [0, ...moments, durationMs].toSorted((a, b) => a - b);
+  return sorted.flatMap((endMs, index) => {
+    const startMs = sorted[index - 1] ?? endMs;
+    return endMs - startMs > LONG_PAUSE_MS ? [[startMs, endMs] as const] : [];
+  });
+}
+
+function* roundOperations(from: Case): Pass {
+  const rounded = (unitMs: number) => (operation: PlannedOperation) => ({
+    ...operation,
+    atMs: Math.round(operation.atMs / unitMs) * unitMs,
+  });
+  for (const unitMs of [100, 10, 1]) {
+    const accepted = yield withOperations(from, from.load.operations.map(rounded(unitMs)));
+    if (accepted !== null) return accepted;
+  }
+  return from;
+}
+
+type Simpler = (fault: Fault) => Fault[];
+
+/** Each gives simpler faults, the simplest first; the first that still fails is taken. */
+const simplifications: readonly Simpler[] = [
+  (fault) => ('await' in fault.at ? [{ ...fault, at: { ms: fault.at.fromMs } }] : []),
+  (fault) => roundsOf(startMsOf(fault)).map((ms) => ({ ...fault, at: 'ms' in fault.at ? { ms } : fault.at })),
+  (fault) =>
+    'ms' in fault.until ? roundsOf(fault.until.ms).map((ms) => ({ ...fault, until: { ms: Math.max(1, ms) } })) : [],
+  (fault) => (fault.kind === 'slow-links' && fault.jitterMs > 0 ? [{ ...fault, jitterMs: 0 }] : []),
+  (fault) => (fault.kind === 'slow-links' && fault.loss > 0 ? [{ ...fault, loss: 0 }] : []),
+  (fault) => (fault.kind === 'slow-links' ? roundsOf(fault.delayMs).map((delayMs) => ({ ...fault, delayMs })) : []),
+  (fault) => ('topology' in fault && 'controller' in fault.topology ? narrower(fault) : []),
+  (fault) => ('steps' in fault ? withoutWaits(fault) : []),
+];
+
+/** The same number in coarser units, the coarsest first. */
+function roundsOf(ms: number): number[] {
+  const rounds = [1_000, 500, 100, 50, 10, 1].map((unit) => Math.round(ms / unit) * unit);
+  return [...new Set(rounds)].filter((rounded) => rounded !== ms && rounded > 0);
+}
+
+function narrower<F extends Fault & { readonly topology: unknown }>(fault: F): F[] {
+  const { topology } = fault as { topology: { controller: boolean; clients: boolean } };
+  const choices = [
+    { controller: false, clients: false },
+    { controller: topology.controller, clients: false },
+    { controller: false, clients: topology.clients },
+  ];
+  const had = Number(topology.controller) + Number(topology.clients);
+  return choices
+    .filter(({ controller, clients }) => Number(controller) + Number(clients) < had)
+    .map((reach) => ({ ...fault, topology: { ...topology, ...reach } }));
+}
+
+function withoutWaits<F extends Fault & { readonly steps: readonly Step[] }>(fault: F): F[] {
+  const rounded = (unitMs: number): F => ({
+    ...fault,
+    steps: fault.steps.map((step) =>
+      step.step === 'wait' ? { ...step, ms: Math.round(step.ms / unitMs) * unitMs } : step,
+    ),
+  });
+  return fault.steps.some(({ step }) => step === 'wait') ? [rounded(100), rounded(10)] : [];
+}

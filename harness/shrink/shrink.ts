@@ -1,0 +1,198 @@
+/**
+ * Shrinking: from a failing run to the fewest faults, operations and nodes that still fail in the same way.
+ *
+ * First the run is made again, which must show what it showed; its first violation says which signature is kept. Then
+ * the passes follow each other, and once more while anything changes: what one leaves out may make another's work
+ * possible. In the end no single fault can be left out.
+ *
+ * Invariant: the case that is returned has failed with the signature, and so has every case on the way.
+ */
+import { InterruptedError } from '../errors.ts';
+import type { Anomaly } from '../../checker/results.ts';
+import type { SimulationRequest } from '../sim/simulation.ts';
+import { loadOf } from './case.ts';
+import type { Case } from './case.ts';
+import { momentOf } from './moment.ts';
+import {
+  closeGaps,
+  cutBeginning,
+  cutEnd,
+  cutTail,
+  dropFaults,
+  dropKinds,
+  dropOperations,
+  dropSteps,
+  onePartition,
+  roundNumbers,
+  smallerTopology,
+} from './passes.ts';
+import type { Pass } from './passes.ts';
+import { Trial, judge } from './trial.ts';
+import type { Budget, Judged } from './trial.ts';
+
+export interface ShrinkOptions {
+  readonly budget: Budget;
+  readonly signal: AbortSignal;
+  /** Told after each run, now and then. */
+  readonly progress: (state: ShrinkProgress) => void;
+}
+
+export interface ShrinkProgress {
+  readonly pass: string;
+  readonly faults: number;
+  readonly operations: number;
+  readonly runs: number;
+}
+
+export interface Shrunk {
+  readonly signature: string;
+  readonly original: { readonly faults: number; readonly operations: number };
+  readonly smallest: Case;
+  readonly judged: Judged;
+  readonly anomaly: Anomaly;
+  readonly runs: number;
+  readonly ms: number;
+  /** Whether every pass came to its end: no fault can be left out. False when the budget was used up before. */
+  readonly complete: boolean;
+}
+
+/** What became of shrinking: the smallest case, or why there is none. */
+export type ShrinkOutcome =
+  | { readonly type: 'shrunk'; readonly shrunk: Shrunk }
+  /** The run shows no violation in the simulator. */
+  | { readonly type: 'passes'; readonly judged: Judged }
+  /** Twice the same request, two different runs. */
+  | { readonly type: 'not-deterministic'; readonly hashes: readonly [string, string] };
+
+const MOST_ROUNDS = 4;
+/** Between two turns of the event loop, so that an interrupt is heard. */
+const BREATH_MS = 200;
+
+/** Shrinks. Rejects with an {@link InterruptedError} when the signal is aborted. */
+export async function shrink(request: SimulationRequest, options: ShrinkOptions): Promise<ShrinkOutcome> {
+  const startedMs = performance.now();
+  const first = judge(request);
+  const target = firstViolation(first);
+  if (target === null) return { type: 'passes', judged: first };
+  const { signature, anomaly, momentMs } = target;
+  const trial = new Trial(signature, request.config.seed, options.budget);
+  const driver = new Driver(trial, options);
+
+  const written: Case = { ...request, load: request.load ?? loadOf(first.simulation, request.config.concurrency) };
+  let best = await driver.follow('cutting the end', endOrAll(written, momentMs));
+  if (best === null) {
+    const again = judge(request);
+    const hashes = [first.simulation.hash, again.simulation.hash] as const;
+    if (hashes[0] !== hashes[1]) return { type: 'not-deterministic', hashes };
+    throw new Error(`the load of seed ${request.config.seed}, written out, does not show what the seed showed`);
+  }
+  best = await driver.all(best, early(anomaly.key));
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const before: Case = best;
+    best = await driver.all(best, late);
+    if (best === before) break;
+  }
+  const judged = judge(best);
+  return {
+    type: 'shrunk',
+    shrunk: {
+      signature,
+      original: { faults: request.schedule.faults.length, operations: written.load.operations.length },
+      smallest: best,
+      judged,
+      anomaly: judged.violations.get(signature) ?? anomaly,
+      runs: trial.runs,
+      ms: performance.now() - startedMs,
+      complete: !trial.spent,
+    },
+  };
+}
+
+type NamedPass = readonly [name: string, pass: (from: Case) => Pass];
+
+/** Once, in this order: what makes runs shorter comes first. */
+function early(key: string | null): readonly NamedPass[] {
+  return [
+    ['cutting the beginning', cutBeginning],
+    ['leaving out kinds of fault', dropKinds],
+    ['one partition', (from) => onePartition(from, key)],
+    ['leaving out faults', dropFaults],
+    ['closing gaps', closeGaps],
+    ['one partition', (from) => onePartition(from, key)],
+  ];
+}
+
+/** Again and again, until nothing changes. The last to change something is followed by all the others. */
+const late: readonly NamedPass[] = [
+  ['leaving out operations', dropOperations],
+  ['leaving out faults', dropFaults],
+  ['closing gaps', closeGaps],
+  ['fewer nodes and threads', smallerTopology],
+  ['leaving out steps', dropSteps],
+  ['rounding numbers', roundNumbers],
+  ['cutting the end', cutTail],
+  ['leaving out faults', dropFaults],
+];
+
+/** The written load has to fail too: with an end soon after the violation, or else as a whole. */
+function* endOrAll(written: Case, momentMs: number): Generator<Case, Case | null, Case | null> {
+  const cut = yield* cutEnd(written, momentMs);
+  return cut === written ? yield written : cut;
+}
+
+interface Target {
+  readonly signature: string;
+  readonly anomaly: Anomaly;
+  readonly momentMs: number;
+}
+
+/** The violation that was complete first. */
+function firstViolation({ violations, simulation }: Judged): Target | null {
+  const targets = [...violations].map(([signature, anomaly]): Target => ({
+    signature,
+    anomaly,
+    momentMs: momentOf(anomaly, simulation),
+  }));
+  return targets.toSorted((a, b) => a.momentMs - b.momentMs)[0] ?? null;
+}
+
+/** Drives passes: tries what they yield, keeps what fails. */
+class Driver {
+  readonly #trial: Trial;
+  readonly #options: ShrinkOptions;
+  #breathedMs = performance.now();
+
+  constructor(trial: Trial, options: ShrinkOptions) {
+    this.#trial = trial;
+    this.#options = options;
+  }
+
+  async all(from: Case, passes: readonly NamedPass[]): Promise<Case> {
+    let best = from;
+    for (const [name, pass] of passes) best = (await this.follow(name, pass(best))) ?? best;
+    return best;
+  }
+
+  /** Follows one pass to its end, or to the end of the budget. Null when nothing that it yielded failed. */
+  async follow(name: string, pass: Generator<Case, Case | null, Case | null>): Promise<Case | null> {
+    let best: Case | null = null;
+    let turn = pass.next();
+    while (turn.done !== true) {
+      if (this.#trial.spent) return best;
+      const accepted = this.#trial.fails(turn.value);
+      best = accepted ?? best;
+      await this.#breathe(name, accepted ?? turn.value);
+      turn = pass.next(accepted);
+    }
+    return turn.value;
+  }
+
+  async #breathe(pass: string, { schedule, load }: Case): Promise<void> {
+    if (performance.now() - this.#breathedMs < BREATH_MS) return;
+    const { runs } = this.#trial;
+    this.#options.progress({ pass, faults: schedule.faults.length, operations: load.operations.length, runs });
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#options.signal.aborted) throw new InterruptedError();
+    this.#breathedMs = performance.now();
+  }
+}
