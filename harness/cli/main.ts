@@ -24,6 +24,7 @@ import { registerReport } from './report.ts';
 import { registerRun } from './run.ts';
 import { registerScenario } from './scenario.ts';
 import { registerUp } from './up.ts';
+import { registerVerifyLogs } from './verify-logs.ts';
 
 /** Runs one command line and ends the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -40,6 +41,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     registerExplore,
     registerCheck,
     registerScenario,
+    registerVerifyLogs,
     registerReport,
     registerGc,
   ]) {

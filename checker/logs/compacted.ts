@@ -1,0 +1,204 @@
+/**
+ * Replicas of a compacted topic, compared by decoded records, two by two.
+ *
+ * Each broker's cleaner removes what a later record of the same key has replaced, at its own time, and writes the batches
+ * anew. So where both hold an offset the records must be the same; what only one holds is right if a later record of its
+ * key stands in either log, or if it is one that cleaners remove anyway: a tombstone, a marker, a record without a key, a
+ * part of an aborted transaction.
+ *
+ * Memory: one entry for each key whose last known record is missing on the other side, up to {@link pendingMax}.
+ */
+import { decode, type LogRecord } from './contents.ts';
+import { Frame, isSound } from './frame.ts';
+import type { ByteTools, Lane } from './lane.ts';
+import type { Difference, Pair, Side } from './report.ts';
+import { differencesOf, shownRecord } from './shown.ts';
+import { BatchStream } from './stream.ts';
+import type { Outcome } from './verify-partition.ts';
+
+const pendingMax = 200_000;
+const kept = 100;
+
+/** Checks each log for itself, then every two of them against each other. */
+export function compareCompacted(lanes: readonly Lane[], tools: ByteTools): Outcome {
+  for (const lane of lanes) {
+    while (lane.settle()) {
+      lane.inspect();
+      lane.take(lane);
+    }
+  }
+  const differences: Difference[] = [];
+  const pairs: Pair[] = [];
+  const notes: string[] = [];
+  for (const [index, one] of lanes.entries()) {
+    for (const other of lanes.slice(index + 1)) {
+      const comparison = new PairComparison(one, other, tools);
+      comparison.run();
+      const found = comparison.found.sort((x, y) => x.offset - y.offset);
+      differences.push(...found);
+      pairs.push({
+        copies: [one.name, other.name],
+        from: comparison.from,
+        agreeUntil: found[0]?.offset ?? Math.max(comparison.from, comparison.end),
+      });
+      if (comparison.overflowed) {
+        notes.push(
+          `${one.name} and ${other.name}: more than ${pendingMax} keys are missing on one side; those beyond were not judged`,
+        );
+      }
+    }
+  }
+  differences.sort((x, y) => x.offset - y.offset);
+  return { differences: differences.slice(0, kept), differencesTotal: differences.length, pairs, notes };
+}
+
+/** The records of one log, one after the other. */
+class RecordReader {
+  readonly lane: Lane;
+  readonly stream: BatchStream;
+  /** The batch of the current record. */
+  readonly frame = new Frame();
+  record: LogRecord | undefined;
+  file = '';
+  position = 0;
+  #records: LogRecord[] = [];
+  #index = 0;
+  readonly #tools: ByteTools;
+
+  constructor(lane: Lane, tools: ByteTools) {
+    this.lane = lane;
+    this.stream = new BatchStream(lane.copy.segments);
+    this.#tools = tools;
+    this.next();
+  }
+
+  next(): void {
+    this.#index += 1;
+    while (this.#index >= this.#records.length) {
+      if (!this.#load()) {
+        this.record = undefined;
+        return;
+      }
+      this.#index = 0;
+    }
+    this.record = this.#records[this.#index];
+  }
+
+  /** Unpacks the next batch. False at the end. What is wrong with batches was told before. */
+  #load(): boolean {
+    const { stream } = this;
+    if (!stream.settle(() => undefined)) return false;
+    const { frame, window, at } = stream;
+    this.file = stream.segment?.file ?? '';
+    this.position = stream.position;
+    Object.assign(this.frame, frame);
+    if (!isSound(window, at, frame)) {
+      this.#records = [];
+      stream.advanceAfterBad();
+      return true;
+    }
+    // Records outlive the window that they were read from.
+    const bytes = window.slice(at, at + frame.size);
+    this.#records = decode(bytes, 0, frame, this.#tools.decompressors).records;
+    stream.advance(frame.size, frame.last + 1);
+    return true;
+  }
+}
+
+interface Pending {
+  readonly offset: number;
+  readonly producerId: number;
+  readonly holder: RecordReader;
+  readonly side: Side;
+}
+
+class PairComparison {
+  readonly found: Difference[] = [];
+  readonly from: number;
+  readonly end: number;
+  overflowed = false;
+  readonly #readers: readonly [RecordReader, RecordReader];
+  /** By key: its last record, which only one side holds. */
+  readonly #pending = new Map<string, Pending>();
+  readonly #latin = new TextDecoder('latin1');
+
+  constructor(one: Lane, other: Lane, tools: ByteTools) {
+    this.from = Math.max(one.ledger.logStart, other.ledger.logStart);
+    this.end = Math.min(one.ledger.leo, other.ledger.leo);
+    this.#readers = [new RecordReader(one, tools), new RecordReader(other, tools)];
+  }
+
+  run(): void {
+    const [one, other] = this.#readers;
+    for (;;) {
+      const [mine, theirs] = [one.record, other.record];
+      if (mine === undefined && theirs === undefined) break;
+      if (mine !== undefined && theirs !== undefined && mine.offset === theirs.offset) {
+        this.#meet(mine, theirs);
+        one.next();
+        other.next();
+      } else if (theirs === undefined || (mine !== undefined && mine.offset < theirs.offset)) {
+        this.#alone(one, mine as LogRecord);
+        one.next();
+      } else {
+        this.#alone(other, theirs);
+        other.next();
+      }
+    }
+    for (const pending of this.#pending.values()) this.#missing(pending);
+  }
+
+  #meet(mine: LogRecord, theirs: LogRecord): void {
+    const [one, other] = this.#readers;
+    this.#supersede(one, mine);
+    if (mine.offset < this.from || mine.offset >= this.end) return;
+    const epoch = one.frame.epoch === other.frame.epoch ? [] : ['epoch'];
+    const what = [...differencesOf(mine, theirs), ...epoch];
+    if (what.length === 0) return;
+    this.#add(mine.offset, what, [sideOf(one, mine), sideOf(other, theirs)]);
+  }
+
+  #alone(reader: RecordReader, record: LogRecord): void {
+    const key = this.#supersede(reader, record);
+    if (record.offset < this.from || record.offset >= this.end) return;
+    if (key === null || record.value === null) return;
+    if (this.#pending.size >= pendingMax) {
+      this.overflowed = true;
+      return;
+    }
+    const producerId = reader.frame.isTransactional ? reader.frame.producerId : -1;
+    this.#pending.set(key, { offset: record.offset, producerId, holder: reader, side: sideOf(reader, record) });
+  }
+
+  /** A later record explains why earlier ones of its key are gone, and an abort why those of its producer are. */
+  #supersede(reader: RecordReader, record: LogRecord): string | null {
+    if (reader.frame.isControl) {
+      if (record.key?.[3] === 0) {
+        for (const [key, { producerId }] of this.#pending) {
+          if (producerId === reader.frame.producerId) this.#pending.delete(key);
+        }
+      }
+      return null;
+    }
+    if (record.key === null) return null;
+    const key = this.#latin.decode(record.key);
+    this.#pending.delete(key);
+    return key;
+  }
+
+  #missing({ offset, holder, side }: Pending): void {
+    const [one, other] = this.#readers;
+    const without = holder === one ? other : one;
+    const empty: Side = { copies: [without.lane.name], record: null };
+    this.#add(offset, ['missing'], holder === one ? [side, empty] : [empty, side]);
+  }
+
+  #add(offset: number, what: readonly string[], sides: readonly Side[]): void {
+    const committed = this.#readers.every(({ lane }) => (lane.copy.checkpoints.highWatermark ?? 0) > offset);
+    this.found.push({ offset, what, committed, sides, agreeAgainAt: null });
+  }
+}
+
+function sideOf({ lane, frame, file, position }: RecordReader, record: LogRecord): Side {
+  return { copies: [lane.name], record: shownRecord(record, frame, { file, position, sound: true }) };
+}

@@ -1,0 +1,221 @@
+/**
+ * Where replicas part, and how: the book that is kept while their batches are walked through side by side.
+ *
+ * At every step each replica that can be compared belongs to a *side*: those that hold the same bytes. As long as there is
+ * one side, they agree. A new grouping opens a difference, whose first differing record is sought inside of the batches;
+ * one side again ends it.
+ */
+import { decode, type Decompressors, type LogRecord } from './contents.ts';
+import type { Frame } from './frame.ts';
+import type { Lane } from './lane.ts';
+import type { Difference, Pair, Side } from './report.ts';
+import { differencesOf, shownRecord } from './shown.ts';
+
+/** Differences that are kept in full; all are counted. */
+const kept = 100;
+
+/** A replica at a step: which side it is on, and whether its batch can be looked at. */
+export interface Standing {
+  readonly lane: Lane;
+  readonly side: number;
+  /** `batch`: it stands at one. `nothing`: it holds nothing here. `past`: what it holds was passed already. */
+  readonly holds: 'batch' | 'nothing' | 'past';
+}
+
+export class Differences {
+  readonly list: Difference[] = [];
+  total = 0;
+  #open = '';
+  readonly #decompressors: Decompressors;
+  readonly #lanes: readonly Lane[];
+  /** For each two replicas, by their indices, where they first part. */
+  readonly #parted = new Map<string, number>();
+
+  constructor(lanes: readonly Lane[], decompressors: Decompressors) {
+    this.#lanes = lanes;
+    this.#decompressors = decompressors;
+  }
+
+  /** True while replicas are on different sides. */
+  get isOpen(): boolean {
+    return this.#open !== '';
+  }
+
+  /** Takes note of the sides at `offset`. */
+  note(standings: readonly Standing[], offset: number): void {
+    if (standings.length < 2) return;
+    const sides = new Set(standings.map(({ side }) => side));
+    if (sides.size === 1) {
+      this.#close(offset);
+      return;
+    }
+    const grouping = groupingOf(standings);
+    if (grouping === this.#open) return;
+    this.#open = grouping;
+    this.total += 1;
+    const difference = describe(standings, offset, this.#decompressors);
+    this.#part(standings, difference.offset);
+    if (this.list.length < kept) this.list.push(difference);
+  }
+
+  /** Every two replicas, and up to where they hold the same. */
+  pairs(): Pair[] {
+    const pairs: Pair[] = [];
+    for (const [index, one] of this.#lanes.entries()) {
+      for (const other of this.#lanes.slice(index + 1)) {
+        const from = Math.max(one.ledger.logStart, other.ledger.logStart);
+        const end = Math.min(one.ledger.leo, other.ledger.leo);
+        const agreeUntil = this.#parted.get(pairName(one, other)) ?? Math.max(from, end);
+        pairs.push({ copies: [one.name, other.name], from, agreeUntil });
+      }
+    }
+    return pairs;
+  }
+
+  #close(offset: number): void {
+    if (this.#open === '') return;
+    this.#open = '';
+    const last = this.list.at(-1);
+    if (last !== undefined && this.total === this.list.length)
+      this.list[this.list.length - 1] = { ...last, agreeAgainAt: offset };
+  }
+
+  #part(standings: readonly Standing[], offset: number): void {
+    for (const [index, one] of standings.entries()) {
+      for (const other of standings.slice(index + 1)) {
+        const name = pairName(one.lane, other.lane);
+        if (one.side !== other.side && !this.#parted.has(name)) this.#parted.set(name, offset);
+      }
+    }
+  }
+}
+
+function pairName(one: Lane, other: Lane): string {
+  return `${one.name}\n${other.name}`;
+}
+
+/** The same text for the same grouping, whatever the sides are called. */
+function groupingOf(standings: readonly Standing[]): string {
+  const names = new Map<number, number>();
+  return standings
+    .map(({ lane, side }) => {
+      if (!names.has(side)) names.set(side, names.size);
+      return `${lane.name}:${names.get(side)}`;
+    })
+    .join('\n');
+}
+
+interface Reading {
+  readonly standing: Standing;
+  readonly copies: readonly string[];
+  readonly records: readonly LogRecord[];
+  readonly problem: string | null;
+}
+
+function describe(standings: readonly Standing[], offset: number, decompressors: Decompressors): Difference {
+  const readings = readSides(standings, decompressors);
+  const from = Math.max(offset, ...standings.map(({ lane }) => lane.ledger.logStart));
+  const first = firstDifference(readings, from);
+  const at = first?.offset ?? from;
+  const sides: Side[] = readings.map(({ standing, copies, records }) => {
+    const record = records.find((candidate) => candidate.offset === at);
+    return { copies, record: record === undefined ? null : shownAt(standing.lane, record) };
+  });
+  return {
+    offset: at,
+    what: first?.what ?? headerDifferences(readings),
+    committed: isCommitted(standings, at),
+    sides,
+    agreeAgainAt: null,
+  };
+}
+
+function readSides(standings: readonly Standing[], decompressors: Decompressors): Reading[] {
+  const bySide = new Map<number, Standing[]>();
+  for (const standing of standings) {
+    const members = bySide.get(standing.side) ?? [];
+    members.push(standing);
+    bySide.set(standing.side, members);
+  }
+  return [...bySide.values()].map((members) => {
+    const standing = members[0] as Standing;
+    const copies = members.map(({ lane }) => lane.name);
+    if (standing.holds !== 'batch') return { standing, copies, records: [], problem: null };
+    const { window, at, frame } = standing.lane.stream;
+    return { standing, copies, ...decode(window, at, frame, decompressors) };
+  });
+}
+
+function shownAt({ stream, sound }: Lane, record: LogRecord): Side['record'] {
+  const { segment, position, frame } = stream;
+  return shownRecord(record, frame, { file: segment?.file ?? '', position, sound });
+}
+
+/** The first offset from `from` on at which not all sides hold the same record, as far as their batches overlap. */
+function firstDifference(
+  readings: readonly Reading[],
+  from: number,
+): { readonly offset: number; readonly what: readonly string[] } | null {
+  const readable = readings.filter(({ standing }) => standing.holds !== 'past');
+  if (readable.length < 2) return null;
+  const limit = Math.min(...readable.map(endOf));
+  const offsets = new Set(readable.flatMap(({ records }) => records.map(({ offset }) => offset)));
+  for (const offset of [...offsets].filter((one) => one >= from && one < limit).sort((x, y) => x - y)) {
+    const what = differenceAt(readable, offset);
+    if (what.length > 0) return { offset, what };
+  }
+  return null;
+}
+
+/** Exclusive: what a side holds from there on is not known yet. */
+function endOf({ standing, problem }: Reading): number {
+  const { frame } = standing.lane.stream;
+  if (standing.holds === 'nothing') return standing.lane.ended ? Number.POSITIVE_INFINITY : frame.base;
+  return problem === null || !standing.lane.sound ? frame.last + 1 : frame.base;
+}
+
+function differenceAt(readings: readonly Reading[], offset: number): string[] {
+  const held = readings.map(({ records, standing }) => ({
+    record: records.find((record) => record.offset === offset),
+    frame: standing.lane.stream.frame,
+  }));
+  const [one, ...others] = held;
+  for (const other of others) {
+    if (one?.record === undefined && other.record === undefined) continue;
+    if (one?.record === undefined || other.record === undefined) return ['missing'];
+    const epoch = one.frame.epoch === other.frame.epoch ? [] : ['epoch'];
+    const what = [...differencesOf(one.record, other.record), ...epoch];
+    if (what.length > 0) return what;
+  }
+  return [];
+}
+
+/** The records are the same, or cannot be read: then the batches differ in something that stands around them. */
+function headerDifferences(readings: readonly Reading[]): string[] {
+  const frames = readings
+    .filter(({ standing }) => standing.holds === 'batch')
+    .map(({ standing }) => standing.lane.stream.frame);
+  const [one, other] = frames;
+  if (one === undefined || other === undefined) return ['batch bounds'];
+  const what = headerFields.filter(([, of]) => of(one) !== of(other)).map(([name]) => name);
+  return what.length > 0 ? what : ['bytes'];
+}
+
+const headerFields: readonly (readonly [string, (frame: Frame) => unknown])[] = [
+  ['epoch', (frame) => frame.epoch],
+  ['format', (frame) => frame.magic],
+  ['batch bounds', (frame) => `${frame.base} ${frame.last}`],
+  ['attributes', (frame) => frame.attributes],
+  ['producer', (frame) => `${frame.producerId} ${frame.producerEpoch} ${frame.baseSequence}`],
+  ['record count', (frame) => frame.count],
+  ['timestamp', (frame) => `${frame.baseTimestamp} ${frame.maxTimestamp}`],
+  ['checksum', (frame) => frame.crc],
+];
+
+/** True if two sides have a replica each whose high watermark is above `offset`. */
+function isCommitted(standings: readonly Standing[], offset: number): boolean {
+  const sides = new Set(
+    standings.filter(({ lane }) => (lane.copy.checkpoints.highWatermark ?? 0) > offset).map(({ side }) => side),
+  );
+  return sides.size > 1;
+}
