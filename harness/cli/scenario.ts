@@ -1,5 +1,5 @@
 /**
- * `tidemark scenario FILE`: plays a scripted schedule step by step and prints what happens, line by line.
+ * `tidemark scenario FILE`: plays a scripted schedule, or a stored run, and prints what happens, line by line.
  *
  * The same cores run here as in a real cluster, in virtual time, so the trace is the same on every machine. The language
  * is described in `docs/scenarios.md`; `test/scenarios` is full of examples.
@@ -9,19 +9,25 @@ import type { Command } from 'commander';
 import { buildNames } from '../../broker/core/builds.ts';
 import { UsageError, environmentErrorFrom, errorCode, exitCodes } from '../errors.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
+import type { RunScenario } from '../sim/run-scenario.ts';
 import type { Performance, Scenario } from '../sim/scenario.ts';
 
 interface ScenarioFlags {
-  readonly build?: string;
+  readonly build: readonly string[];
   readonly json: boolean;
 }
 
 export function registerScenario(program: Command): void {
   program
     .command('scenario')
-    .description('play a scripted schedule step by step and print the trace')
+    .description('play a scripted schedule, or a stored failure, and print the trace')
     .argument('<file>', 'a .scenario file')
-    .option('--build <build>', 'play it on this build only (default: on every build that it names)')
+    .option(
+      '--build <build>',
+      'play it on this build; may be repeated (default: on every build that the file names)',
+      (build: string, builds: readonly string[]) => [...builds, build],
+      [],
+    )
     .option('--json', 'print one JSON document', false)
     .action(async (file: string, flags: ScenarioFlags) => {
       process.exitCode = await play(file, flags);
@@ -29,20 +35,11 @@ export function registerScenario(program: Command): void {
 }
 
 async function play(file: string, flags: ScenarioFlags): Promise<number> {
-  const { parseScenario, playScenario } = await import('../sim/scenario.ts');
-  const { ScenarioError } = await import('../sim/scenario-lines.ts');
   const { tellJudgement } = await import('../sim/scenario-verdicts.ts');
-  const { judgePlay } = await import('../check/judge.ts');
-  let scenario: Scenario;
-  try {
-    scenario = parseScenario(file, read(file));
-  } catch (error) {
-    if (error instanceof ScenarioError) throw new UsageError(error.message);
-    throw error;
-  }
+  const scenario = await parse(file);
+  const builds = buildsToPlay(scenario, flags.build);
   const performances: Performance[] = [];
-  for (const build of buildsToPlay(scenario, flags.build)) {
-    const performance = playScenario(scenario, build, judgePlay);
+  for (const performance of await performancesOf(scenario, builds)) {
     performances.push(performance);
     const verdict = performance.judgement === null ? [] : ['', ...tellJudgement(performance.judgement)];
     if (!flags.json) process.stdout.write(`${[...performance.lines, ...verdict].join('\n')}\n\n`);
@@ -50,9 +47,36 @@ async function play(file: string, flags: ScenarioFlags): Promise<number> {
   }
   if (flags.json) process.stdout.write(`${JSON.stringify(documentOf(scenario, performances))}\n`);
   const failed = performances.filter(({ failure }) => failure !== null).length;
-  const on = performances.map(({ build }) => build).join(', ');
-  if (failed === 0) console.error(`all expectations hold on ${on}`);
+  if (failed === 0) console.error(`all expectations hold on ${builds.join(', ')}`);
   return failed === 0 ? exitCodes.valid : exitCodes.anomaly;
+}
+
+async function parse(file: string): Promise<Scenario | RunScenario> {
+  const { parseScenario } = await import('../sim/scenario.ts');
+  const { isRunScenario, parseRunScenario } = await import('../sim/run-scenario.ts');
+  const { ScenarioError } = await import('../sim/scenario-lines.ts');
+  const text = read(file);
+  try {
+    return isRunScenario(text) ? parseRunScenario(file, text) : parseScenario(file, text);
+  } catch (error) {
+    if (error instanceof ScenarioError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** One after the other, as they are asked for. */
+async function performancesOf(
+  scenario: Scenario | RunScenario,
+  builds: readonly string[],
+): Promise<Iterable<Performance>> {
+  if (scenario.kind === 'run') {
+    const { playRunScenario } = await import('../sim/play-run.ts');
+    const { checkSimulation } = await import('../run/simulated-run.ts');
+    return playRunScenario(scenario, builds, (simulation, request) => checkSimulation(simulation, request));
+  }
+  const { playScenario } = await import('../sim/scenario.ts');
+  const { judgePlay } = await import('../check/judge.ts');
+  return builds.values().map((build) => playScenario(scenario, build, judgePlay));
 }
 
 function read(file: string): string {
@@ -65,21 +89,25 @@ function read(file: string): string {
 }
 
 /** A build that the file does not name may be tried as well; then only what is expected everywhere is. */
-function buildsToPlay(scenario: Scenario, build: string | undefined): readonly string[] {
-  if (build === undefined) return scenario.builds;
-  const known = buildsByNode(build, scenario.brokers, buildNames);
-  if (typeof known === 'string') throw new UsageError(`--build ${build}: ${known}`);
-  return [build];
+function buildsToPlay(scenario: Scenario | RunScenario, builds: readonly string[]): readonly string[] {
+  if (builds.length === 0) return scenario.builds;
+  const brokers = scenario.kind === 'run' ? scenario.request.config.brokers : scenario.brokers;
+  for (const build of builds) {
+    const known = buildsByNode(build, brokers, buildNames);
+    if (typeof known === 'string') throw new UsageError(`--build ${build}: ${known}`);
+  }
+  return builds;
 }
 
-function documentOf(scenario: Scenario, performances: readonly Performance[]): unknown {
+function documentOf(scenario: Scenario | RunScenario, performances: readonly Performance[]): unknown {
   return {
     schemaVersion: 1,
     type: 'scenario',
     file: scenario.file,
     story: scenario.story,
-    plays: performances.map(({ build, lines, trace, failure }) => {
-      return { build, valid: failure === null, failure: failure?.message ?? null, lines, trace };
+    plays: performances.map(({ build, lines, trace, judgement, failure }) => {
+      const verdict = judgement === null ? null : { valid: judgement.valid, anomalies: judgement.anomalies };
+      return { build, valid: failure === null, failure: failure?.message ?? null, verdict, lines, trace };
     }),
   };
 }

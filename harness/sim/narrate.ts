@@ -20,9 +20,19 @@ export interface Names {
   readonly steppedFollowers: ReadonlySet<string>;
 }
 
+const NS_PER_MS = 1e6;
+const TIME_WIDTH = 12;
+const NAME_WIDTH = 12;
+
 /** `broker 2`, or the name itself of the controller and of clients. */
 export function nodeName(name: string): string {
   return /^\d+$/.test(name) ? `broker ${name}` : name;
+}
+
+/** One line of a story: when, who, what. */
+export function toldLine(timeNs: number, who: string, what: string): string {
+  const time = `${(timeNs / NS_PER_MS).toFixed(1)} ms`;
+  return `${time.padStart(TIME_WIDTH)}  ${who.padEnd(NAME_WIDTH)}  ${what}`.trimEnd();
 }
 
 /** A trace line in words; null for what is told better by the lines around it. */

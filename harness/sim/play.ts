@@ -18,7 +18,7 @@ import { buildsByNode } from '../plan/builds-by-node.ts';
 import { SimCluster } from './cluster.ts';
 import { replicasOn } from './replicas.ts';
 import type { PlayEvidence } from './judgement.ts';
-import { narrateMessage, narrateTrace, nodeName } from './narrate.ts';
+import { narrateMessage, narrateTrace, nodeName, toldLine } from './narrate.ts';
 import type { HeldMessage, Hold, Lane, Message } from './network.ts';
 import { PlayHistory } from './play-history.ts';
 import type { ScenarioSettings } from './scenario-settings.ts';
@@ -62,8 +62,6 @@ const PATIENCE_MS = 30_000;
 const [PRODUCE_VERSION, FETCH_VERSION, CREATE_TOPICS_VERSION, MOVE_LEADER_VERSION] = [7, 11, 4, 0];
 /** A client that gives up on nothing. */
 const NEVER_MS = 3_600_000;
-const TIME_WIDTH = 12;
-const NAME_WIDTH = 12;
 
 export class Play {
   readonly build: string;
@@ -99,6 +97,7 @@ export class Play {
       codec: true,
       onTrace: (line) => this.#onTrace(line),
       onMessage: (lane, message) => this.#onMessage(lane, message),
+      onCrash: (node, message) => this.narrate(nodeName(String(node)), `BREAKS A RULE OF ITS OWN and ends: ${message}`),
     });
   }
 
@@ -115,8 +114,7 @@ export class Play {
 
   /** Tells something that happened now, to `who`. */
   narrate(who: string, what: string): void {
-    const time = `${(this.cluster.kernel.nowNs / NS_PER_MS).toFixed(1)} ms`;
-    this.tell(`${time.padStart(TIME_WIDTH)}  ${who.padEnd(NAME_WIDTH)}  ${what}`.trimEnd());
+    this.tell(toldLine(this.cluster.kernel.nowNs, who, what));
   }
 
   runFor(ms: number): void {

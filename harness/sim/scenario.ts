@@ -25,6 +25,7 @@ import { parseVerdict, verdictUsages } from './scenario-verdicts.ts';
 import type { VerdictExpectation } from './scenario-verdicts.ts';
 
 export interface Scenario {
+  readonly kind: 'steps';
   readonly file: string;
   /** The comment at the head of the file. */
   readonly story: readonly string[];
@@ -179,6 +180,7 @@ class ScenarioReader {
       if (typeof known === 'string') this.#fail(known);
     }
     return {
+      kind: 'steps',
       file: this.#file,
       story: this.#story,
       builds: this.#builds,
