@@ -33,6 +33,7 @@ import { emptyMetadata } from './metadata.ts';
 import { restorePartition } from './partition.ts';
 import { completeTouched, createPurgatory, dropConnection, expireWaiting, nextWaitingDeadlineNs } from './purgatory.ts';
 import type { Waiting } from './purgatory.ts';
+import { Replicas } from './replicas.ts';
 import type { BrokerConfig } from './settings.ts';
 import { nsPerMs, Turn } from './state.ts';
 import type { BrokerState } from './state.ts';
@@ -59,7 +60,7 @@ export function createBroker(
     defects: faulty,
     clientId: `broker-${config.node}.${config.boot}`,
     nextCorrelationId: 0,
-    partitions: new Map(restored.map(({ partition }) => [partition.key, partition])),
+    partitions: new Replicas(restored.map(({ partition }) => partition)),
     metadata: emptyMetadata(),
     fetchers: new Map(),
     controller: createLink(nowNs),

@@ -201,7 +201,7 @@ function takeProposalAnswers(turn: Turn, sent: Sent, { errorCode, topics }: Resp
   if (errorCode === ErrorCode.NONE) {
     for (const { topicName, partitions } of topics) {
       for (const answer of partitions) {
-        const partition = turn.state.partitions.get(`${topicName}-${answer.partitionIndex}`);
+        const partition = turn.state.partitions.find(topicName, answer.partitionIndex);
         if (partition === undefined || !isLed(partition)) continue;
         if (partition.role.proposal === null || partition.role.proposal !== sent.get(partition)) continue;
         takeProposalAnswer(turn, partition, answer);

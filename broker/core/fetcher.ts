@@ -11,7 +11,7 @@
  * (KAFKA-7786, KAFKA-8012, KAFKA-13207).
  */
 import { ErrorCode } from '../protocol/index.ts';
-import type { ResponseBody } from '../protocol/index.ts';
+import type { RequestBody, ResponseBody } from '../protocol/index.ts';
 import { latestEpoch } from './epoch-cache.ts';
 import { takeEpochEnd, takeFetched, takeLeaderBounds } from './follower.ts';
 import type { Stage } from './follower.ts';
@@ -34,7 +34,11 @@ interface Assignment {
   retryAtNs: number;
   /** Half of the answer to `asking-bounds`. */
   leaderEnd: number | null;
+  /** Its part of the last fetch. */
+  fetch: FetchPartition | null;
 }
+
+type FetchPartition = RequestBody<'Fetch'>['topics'][number]['partitions'][number];
 
 export interface Fetcher {
   readonly leader: NodeId;
@@ -46,8 +50,15 @@ export interface Fetcher {
 interface InFlight {
   readonly correlationId: number;
   readonly deadlineNs: number;
-  /** By key: whom it was asked for, and the epoch or the offset that was asked. */
-  readonly asked: ReadonlyMap<string, { readonly assignment: Assignment; readonly value: number }>;
+  readonly asked: readonly Asked[];
+  /** Where in `asked` the next answer is looked for first: answers come in the order of the questions. */
+  next: number;
+}
+
+/** Whom it was asked for, and the epoch or the offset that was asked. */
+interface Asked {
+  readonly assignment: Assignment;
+  readonly value: number;
 }
 
 type FetcherApi = 'Fetch' | 'OffsetForLeaderEpoch' | 'ListOffsets';
@@ -68,6 +79,7 @@ export function follow(turn: Turn, partition: Partition, leader: NodeId, stage: 
     stage: stage ?? 'fetching',
     retryAtNs: turn.nowNs,
     leaderEnd: null,
+    fetch: null,
   });
 }
 
@@ -90,12 +102,12 @@ export function takeResponse(turn: Turn, peer: NodeId, response: FetcherResponse
   fetcher.inFlight = null;
   const takesAll = turn.state.defects.has('truncate-unowned') && response.api === 'OffsetForLeaderEpoch';
   const askedFor = (topic: string, index: number) => {
-    const asked = inFlight.asked.get(`${topic}-${index}`);
+    const asked = find(inFlight, topic, index);
     if (asked === undefined || takesAll) return asked;
     return fetcher.assignments.get(asked.assignment.partition.key) === asked.assignment ? asked : undefined;
   };
   // Asked and not answered counts as refused, lest it be asked again at once and for ever.
-  for (const { assignment } of inFlight.asked.values()) assignment.retryAtNs = turn.nowNs + retryBackoffNs;
+  for (const { assignment } of inFlight.asked) assignment.retryAtNs = turn.nowNs + retryBackoffNs;
   switch (response.api) {
     case 'OffsetForLeaderEpoch':
       for (const { topic, partitions } of response.body.topics) {
@@ -125,6 +137,18 @@ export function takeResponse(turn: Turn, peer: NodeId, response: FetcherResponse
         }
       }
   }
+}
+
+function find(inFlight: InFlight, topic: string, index: number): Asked | undefined {
+  const { asked, next } = inFlight;
+  for (let step = 0; step < asked.length; step += 1) {
+    const at = (next + step) % asked.length;
+    const { partition } = asked[at]!.assignment;
+    if (partition.index !== index || partition.topic !== topic) continue;
+    inFlight.next = at + 1;
+    return asked[at];
+  }
+  return undefined;
 }
 
 /** The connection to a leader is gone, and with it the request in flight. */
@@ -159,15 +183,38 @@ export function nextFetcherDeadlineNs(state: BrokerState): number {
 
 /** Questions first: a partition that does not know where to end must not fetch. */
 function sendNext(turn: Turn, fetcher: Fetcher): void {
-  const ready = [...fetcher.assignments.values()].filter(({ retryAtNs }) => retryAtNs <= turn.nowNs);
-  const asking = ready.filter(({ stage }) => stage === 'asking-epoch');
-  const bounds = ready.filter(({ stage }) => stage === 'asking-bounds');
-  const ends = bounds.filter(({ leaderEnd }) => leaderEnd === null);
-  const fetching = ready.filter(({ stage }) => stage === 'fetching');
-  if (asking.length > 0) askEpochs(turn, fetcher, asking);
-  else if (ends.length > 0) askBound(turn, fetcher, ends, latestTimestamp);
-  else if (bounds.length > 0) askBound(turn, fetcher, bounds, earliestTimestamp);
-  else if (fetching.length > 0) fetch(turn, fetcher, fetching);
+  const ready: Assignment[] = [];
+  let first: Question = 'none';
+  for (const assignment of fetcher.assignments.values()) {
+    if (assignment.retryAtNs > turn.nowNs) continue;
+    const question = questionFor(assignment);
+    if (urgency[question] < urgency[first]) {
+      first = question;
+      ready.length = 0;
+    }
+    if (question === first) ready.push(assignment);
+  }
+  if (first === 'epoch') askEpochs(turn, fetcher, ready);
+  else if (first === 'end') askBound(turn, fetcher, ready, latestTimestamp);
+  else if (first === 'start') askBound(turn, fetcher, ready, earliestTimestamp);
+  else if (first === 'records') fetch(turn, fetcher, ready);
+}
+
+/** What is asked for one partition, the most urgent first. */
+const urgency = { epoch: 0, end: 1, start: 2, records: 3, none: 4 } as const;
+type Question = keyof typeof urgency;
+
+function questionFor({ stage, leaderEnd }: Assignment): Question {
+  switch (stage) {
+    case 'fetching':
+      return 'records';
+    case 'asking-epoch':
+      return 'epoch';
+    case 'asking-bounds':
+      return leaderEnd === null ? 'end' : 'start';
+    case 'fenced':
+      return 'none';
+  }
 }
 
 function askEpochs(turn: Turn, fetcher: Fetcher, assignments: readonly Assignment[]): void {
@@ -202,13 +249,7 @@ function askBound(turn: Turn, fetcher: Fetcher, assignments: readonly Assignment
 
 function fetch(turn: Turn, fetcher: Fetcher, assignments: readonly Assignment[]): void {
   const { config, build } = turn.state;
-  const topics = byTopic(assignments, ({ partition }) => ({
-    partition: partition.index,
-    currentLeaderEpoch: currentEpoch(turn, partition),
-    fetchOffset: partition.log.endOffset,
-    logStartOffset: partition.log.startOffset,
-    partitionMaxBytes,
-  }));
+  const topics = byTopic(assignments, (assignment) => fetchOf(turn, assignment));
   const body = {
     replicaId: config.node,
     maxWaitMs: config.fetchMaxWaitMs,
@@ -231,6 +272,24 @@ function currentEpoch({ state }: Turn, { leaderEpoch }: Partition): number {
   return state.build.fencesByEpoch ? leaderEpoch : -1;
 }
 
+/** The same object for as long as nothing changes: most partitions of a round have nothing new. */
+function fetchOf(turn: Turn, assignment: Assignment): FetchPartition {
+  const { partition, fetch: last } = assignment;
+  const { endOffset, startOffset } = partition.log;
+  const epoch = currentEpoch(turn, partition);
+  const isSame =
+    last?.fetchOffset === endOffset && last.logStartOffset === startOffset && last.currentLeaderEpoch === epoch;
+  if (isSame) return last;
+  assignment.fetch = {
+    partition: partition.index,
+    currentLeaderEpoch: epoch,
+    fetchOffset: endOffset,
+    logStartOffset: startOffset,
+    partitionMaxBytes,
+  };
+  return assignment.fetch;
+}
+
 function wait(
   turn: Turn,
   fetcher: Fetcher,
@@ -242,9 +301,8 @@ function wait(
   fetcher.inFlight = {
     correlationId,
     deadlineNs: turn.nowNs + maxWaitMs * nsPerMs + answerTimeoutNs,
-    asked: new Map(
-      assignments.map((assignment) => [assignment.partition.key, { assignment, value: valueOf(assignment) }]),
-    ),
+    asked: assignments.map((assignment) => ({ assignment, value: valueOf(assignment) })),
+    next: 0,
   };
 }
 
@@ -286,11 +344,16 @@ function byTopic<T>(
   assignments: readonly Assignment[],
   describe: (assignment: Assignment) => T,
 ): { readonly topic: string; readonly partitions: readonly T[] }[] {
-  const topics = new Map<string, T[]>();
+  const topics: { readonly topic: string; readonly partitions: T[] }[] = [];
   for (const assignment of assignments) {
-    const partitions = topics.get(assignment.partition.topic) ?? [];
-    partitions.push(describe(assignment));
-    topics.set(assignment.partition.topic, partitions);
+    const { topic } = assignment.partition;
+    let inTopic = topics.at(-1);
+    if (inTopic?.topic !== topic) inTopic = topics.find((each) => each.topic === topic);
+    if (inTopic === undefined) {
+      inTopic = { topic, partitions: [] };
+      topics.push(inTopic);
+    }
+    inTopic.partitions.push(describe(assignment));
   }
-  return [...topics].map(([topic, partitions]) => ({ topic, partitions }));
+  return topics;
 }

@@ -97,12 +97,18 @@ function appendFetched(turn: Turn, partition: Partition, records: RecordSet): bo
   if (records.flaw !== undefined) return false;
   // A read is at batch granularity: the first batches may be older than what was asked for.
   const end = partition.log.endOffset;
-  const known = records.batches.filter((batch) => batch.lastOffset < end);
-  const batches = records.batches.slice(known.length);
+  let known = 0;
+  let knownBytes = 0;
+  for (const { lastOffset, sizeBytes } of records.batches) {
+    if (lastOffset >= end) break;
+    known += 1;
+    knownBytes += sizeBytes;
+  }
+  const batches = known === 0 ? records.batches : records.batches.slice(known);
   const first = batches[0];
   if (first === undefined) return true;
   if (first.baseOffset !== end || !areContiguous(batches)) return false;
-  append(turn, partition, batches, withoutFirst(records.bytes, sizeOf(known)));
+  append(turn, partition, batches, withoutFirst(records.bytes, knownBytes));
   return true;
 }
 
@@ -111,10 +117,6 @@ function areContiguous(batches: RecordSet['batches']): boolean {
     const before = batches[index - 1];
     return before === undefined || batch.baseOffset === before.lastOffset + 1;
   });
-}
-
-function sizeOf(batches: RecordSet['batches']): number {
-  return batches.reduce((sum, batch) => sum + batch.sizeBytes, 0);
 }
 
 function withoutFirst(bytes: RecordSet['bytes'], skipped: number): RecordSet['bytes'] {

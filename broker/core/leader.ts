@@ -10,6 +10,7 @@
  * Invariants: the high watermark never falls while one replica leads one epoch; a leader never proposes an ISR without
  * itself; one proposal per partition is under way at a time.
  */
+import { placedBatch } from '../protocol/index.ts';
 import type { BatchInfo, LogRange } from '../protocol/index.ts';
 import type { Defects } from './defects.ts';
 import { isEligible } from './metadata.ts';
@@ -103,8 +104,7 @@ export function appendProduced(
   const last = base + batch.lastOffset - batch.baseOffset;
   const stale = turn.state.defects.has('stamp-previous-epoch') ? partition.log.batches.at(-1)?.leaderEpoch : undefined;
   const leaderEpoch = stale ?? partition.leaderEpoch;
-  const stamped = { ...batch, baseOffset: base, lastOffset: last, leaderEpoch };
-  append(turn, partition, [stamped], bytes);
+  append(turn, partition, [placedBatch(batch, base, leaderEpoch)], bytes);
   advanceHighWatermark(turn, partition);
   return { base, last };
 }

@@ -97,6 +97,7 @@ export function readLog(log: Log, offset: number, limitOffset: number, maxBytes:
 
 /** How many bytes of whole batches below `limitOffset` a read at `offset` could give. */
 export function readableBytes(log: Log, offset: number, limitOffset: number): number {
+  if (offset >= limitOffset) return 0;
   const from = log.positions[indexOfBatchWith(log, offset)] ?? log.endPosition;
   const to = log.positions[indexOfBatchWith(log, limitOffset)] ?? log.endPosition;
   return Math.max(0, to - from);
@@ -106,6 +107,10 @@ export function readableBytes(log: Log, offset: number, limitOffset: number): nu
 function indexOfBatchWith(log: Log, offset: number): number {
   let low = 0;
   let high = log.batches.length;
+  // Nearly everybody reads at the end.
+  const last = log.batches[high - 1];
+  if (last === undefined || last.lastOffset < offset) return high;
+  if (last.baseOffset <= offset) return high - 1;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const batch = log.batches[middle];

@@ -14,6 +14,7 @@ import type { Fetcher } from './fetcher.ts';
 import type { Metadata } from './metadata.ts';
 import type { Partition } from './partition.ts';
 import type { Purgatory } from './purgatory.ts';
+import type { Replicas } from './replicas.ts';
 import type { BrokerConfig } from './settings.ts';
 import type { CoreEvent, Effect, NodeId, Origin, Peer, SendEffect } from './step.ts';
 import type { TraceEvent } from './trace.ts';
@@ -30,7 +31,7 @@ export interface BrokerState {
   readonly clientId: string;
   nextCorrelationId: number;
   /** The replicas that this broker holds, by key. */
-  readonly partitions: Map<string, Partition>;
+  readonly partitions: Replicas;
   readonly metadata: Metadata;
   /** One for each leader that is followed. */
   readonly fetchers: Map<NodeId, Fetcher>;
@@ -109,7 +110,8 @@ export function send(
   peer: Peer,
 ): number {
   const correlationId = turn.state.nextCorrelationId++;
-  turn.effects.push({ type: 'send', peer, correlationId, ...request } as SendEffect);
+  const { api, version, body } = request;
+  turn.effects.push({ type: 'send', peer, correlationId, api, version, body } as SendEffect);
   return correlationId;
 }
 

@@ -100,6 +100,24 @@ export function stampBatches(bytes: Uint8Array, batches: readonly BatchInfo[]): 
   if (position !== bytes.length) throw new RangeError(`${bytes.length} bytes hold batches of ${position} bytes`);
 }
 
+/** A producer's batch as it stands in a log: from `baseOffset` on, under its leader's epoch. */
+export function placedBatch(batch: BatchInfo, baseOffset: number, leaderEpoch: number): BatchInfo {
+  /* Field by field: a copy by spreading takes ten times as long. */
+  return {
+    baseOffset,
+    lastOffset: baseOffset + batch.lastOffset - batch.baseOffset,
+    leaderEpoch,
+    recordCount: batch.recordCount,
+    sizeBytes: batch.sizeBytes,
+    crc: batch.crc,
+    attributes: batch.attributes,
+    maxTimestampMs: batch.maxTimestampMs,
+    producerId: batch.producerId,
+    producerEpoch: batch.producerEpoch,
+    baseSequence: batch.baseSequence,
+  };
+}
+
 /** Whether batches that lie back to back in `bytes` hold their base offsets and leader epochs already. */
 export function isStamped(bytes: Uint8Array, batches: readonly BatchInfo[]): boolean {
   let position = 0;

@@ -7,7 +7,7 @@
  * brings data, or when its empty long poll completes and is read again. This delay is the whole window of KIP-101.
  */
 import { ErrorCode } from '../../protocol/index.ts';
-import type { RequestBody, ResponseBody } from '../../protocol/index.ts';
+import type { RecordSet, RequestBody, ResponseBody } from '../../protocol/index.ts';
 import { noteFetch } from '../leader.ts';
 import type { Led } from '../leader.ts';
 import { readLog, readableBytes } from '../log.ts';
@@ -25,25 +25,28 @@ type Answer = ResponseBody<'Fetch'>['responses'][number]['partitions'][number];
 
 /** Nobody is given more at once, whatever the request says. */
 const maxResponseBytes = 50 * 1024 * 1024;
+const noRecords: RecordSet = { batches: [], bytes: new Uint8Array(0) };
 
 export function handleFetch(turn: Turn, event: RequestEvent & { readonly api: 'Fetch' }): void {
   const { origin, version, body } = event;
+  const { purgatory } = turn.state;
   const asked = resolve(turn, body);
-  const answers = readAll(turn, asked, body, event);
-  // Reported after everything was read: see above.
-  if (body.replicaId >= 0) reportFetches(turn, asked, answers, body.replicaId);
   const request: WaitingFetch = {
     kind: 'fetch',
     origin,
     version,
     deadlineNs: turn.nowNs + body.maxWaitMs * nsPerMs,
-    partitions: asked.flatMap(({ partition }) => partition ?? []),
+    partitions: held(asked),
     body,
     asked,
     isCandidate: false,
   };
-  if (mustAnswerNow(answers, body) || isFull(turn.state.purgatory)) respond(turn, request, answers);
-  else park(turn.state.purgatory, request);
+  const mayWait = body.maxWaitMs > 0 && asked.length > 0 && !isFull(purgatory);
+  const answers = mayWait && !isEnough(turn, request) ? null : readAll(turn, asked, body, event);
+  // Reported after everything was read: see above.
+  if (body.replicaId >= 0) reportFetches(turn, asked, answers, body.replicaId);
+  if (answers === null) park(purgatory, request);
+  else respond(turn, request, answers);
 }
 
 /** Answers a waiting fetch when there is enough to read, when it has become an error, or when its time is up. */
@@ -56,33 +59,40 @@ export function completeFetch(turn: Turn, request: WaitingFetch, expired: boolea
 
 /** The request's partitions in its order, with the replicas that this broker holds of them. */
 function resolve(turn: Turn, body: Body): AskedPartition[] {
-  return body.topics.flatMap(({ topic, partitions }) =>
-    partitions.map((of) => ({ topic, of, partition: replicaOf(turn, topic, of.partition) })),
-  );
+  const asked: AskedPartition[] = [];
+  for (const { topic, partitions } of body.topics) {
+    for (const of of partitions) asked.push({ topic, of, partition: replicaOf(turn, topic, of.partition) });
+  }
+  return asked;
 }
 
-function mustAnswerNow(answers: readonly Answer[], { minBytes, maxWaitMs }: Body): boolean {
-  if (maxWaitMs <= 0 || answers.length === 0) return true;
-  let bytes = 0;
-  for (const { errorCode, records } of answers) {
-    if (errorCode !== ErrorCode.NONE) return true;
-    for (const batch of records?.batches ?? []) bytes += batch.sizeBytes;
-  }
-  return bytes >= minBytes;
+function held(asked: readonly AskedPartition[]): Partition[] {
+  const partitions: Partition[] = [];
+  for (const { partition } of asked) if (partition !== undefined) partitions.push(partition);
+  return partitions;
 }
 
 /** Only what this turn touched can have become readable, or an error; the sum counts once something has. */
-function isReady(turn: Turn, { asked, body }: WaitingFetch): boolean {
-  const touched = (partition: Partition | undefined) => partition === undefined || turn.touched.has(partition);
-  if (!asked.some((each) => touched(each.partition) && readable(turn, each, body) > 0)) return false;
-  return asked.reduce((sum, each) => sum + readable(turn, each, body), 0) >= body.minBytes;
+function isReady(turn: Turn, request: WaitingFetch): boolean {
+  for (const each of request.asked) {
+    const isTouched = each.partition === undefined || turn.touched.has(each.partition);
+    if (isTouched && readable(turn, each, request.body) > 0) return isEnough(turn, request);
+  }
+  return false;
+}
+
+/** Whether there is as much to read as the fetch waits for, or an error to tell. */
+function isEnough(turn: Turn, { asked, body }: WaitingFetch): boolean {
+  let bytes = 0;
+  for (const each of asked) bytes += readable(turn, each, body);
+  return bytes >= body.minBytes;
 }
 
 /** How many bytes a fetch would bring of one partition; infinitely many where it would bring an error. */
 function readable(turn: Turn, asked: AskedPartition, body: Body): number {
   const { fetchOffset, partitionMaxBytes } = asked.of;
   const led = leaderOf(turn, asked);
-  if (typeof led === 'number' || isOutOfRange(led, fetchOffset)) return Infinity;
+  if (typeof led === 'number' || isOutOfRange(led, fetchOffset) || !isServed(led, body)) return Infinity;
   return Math.min(readableBytes(led.log, fetchOffset, limitFor(turn, led, body)), partitionMaxBytes);
 }
 
@@ -100,13 +110,23 @@ function readAll(turn: Turn, asked: readonly AskedPartition[], body: Body, calle
     const led = leaderOf(turn, each, caller);
     if (typeof led === 'number') return failed(partitionIndex, led);
     if (isOutOfRange(led, fetchOffset)) return failed(partitionIndex, ErrorCode.OFFSET_OUT_OF_RANGE);
-    if (body.replicaId >= 0 && !led.role.followers.has(body.replicaId)) {
-      return failed(partitionIndex, ErrorCode.NOT_LEADER_OR_FOLLOWER);
-    }
+    if (!isServed(led, body)) return failed(partitionIndex, ErrorCode.NOT_LEADER_OR_FOLLOWER);
     const limit = limitFor(turn, led, body);
-    const read = readLog(led.log, fetchOffset, limit, Math.min(bytesLeft, partitionMaxBytes), empty);
-    bytesLeft -= read.sizeBytes;
-    if (read.sizeBytes > 0) empty = false;
+    let records = noRecords;
+    if (fetchOffset < limit) {
+      const { batches, range, sizeBytes } = readLog(
+        led.log,
+        fetchOffset,
+        limit,
+        Math.min(bytesLeft, partitionMaxBytes),
+        empty,
+      );
+      bytesLeft -= sizeBytes;
+      if (sizeBytes > 0) {
+        empty = false;
+        records = { batches, bytes: range };
+      }
+    }
     return {
       partitionIndex,
       errorCode: ErrorCode.NONE,
@@ -115,7 +135,7 @@ function readAll(turn: Turn, asked: readonly AskedPartition[], body: Body, calle
       logStartOffset: led.log.startOffset,
       abortedTransactions: null,
       preferredReadReplica: -1,
-      records: { batches: read.batches, bytes: read.range },
+      records,
     };
   });
 }
@@ -123,14 +143,16 @@ function readAll(turn: Turn, asked: readonly AskedPartition[], body: Body, calle
 function reportFetches(
   turn: Turn,
   asked: readonly AskedPartition[],
-  answers: readonly Answer[],
+  answers: readonly Answer[] | null,
   follower: number,
 ): void {
   asked.forEach((each, index) => {
-    if (answers[index]?.errorCode !== ErrorCode.NONE) return;
+    // What waits has no error.
+    const answer = answers?.[index];
+    if (answer !== undefined && answer.errorCode !== ErrorCode.NONE) return;
     const led = leaderOf(turn, each);
     if (typeof led === 'number') return;
-    const sent = turn.state.defects.has('count-sent-as-held') ? answers[index]?.records?.batches.at(-1) : undefined;
+    const sent = turn.state.defects.has('count-sent-as-held') ? answer?.records?.batches.at(-1) : undefined;
     noteFetch(turn, led, follower, sent === undefined ? each.of.fetchOffset : sent.lastOffset + 1);
   });
 }
@@ -140,7 +162,7 @@ function respond(turn: Turn, { origin, version, body }: WaitingFetch, answers: r
   const responses = body.topics.map(({ topic, partitions }) => {
     const start = next;
     next += partitions.length;
-    return { topic, partitions: answers.slice(start, next) };
+    return { topic, partitions: partitions.length === answers.length ? answers : answers.slice(start, next) };
   });
   const answer = { throttleTimeMs: 0, errorCode: ErrorCode.NONE, sessionId: 0, responses };
   turn.effects.push({ type: 'respond', origin, api: 'Fetch', version, body: answer });
@@ -150,6 +172,11 @@ function respond(turn: Turn, { origin, version, body }: WaitingFetch, answers: r
 function limitFor(turn: Turn, led: Led, body: Body): number {
   const seesAll = body.replicaId >= 0 || turn.state.defects.has('read-above-high-watermark');
   return seesAll ? led.log.endOffset : led.highWatermark;
+}
+
+/** A replica is served only where it is assigned. */
+function isServed(led: Led, { replicaId }: Body): boolean {
+  return replicaId < 0 || led.role.followers.has(replicaId);
 }
 
 /** A consumer beyond the high watermark and not beyond the end gets nothing, and no error. */

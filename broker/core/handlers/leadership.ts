@@ -17,7 +17,7 @@ export interface Caller {
 
 /** The replica that this broker holds, whatever its role. */
 export function replicaOf(turn: Turn, topic: string, index: number): Partition | undefined {
-  return turn.state.partitions.get(`${topic}-${index}`);
+  return turn.state.partitions.find(topic, index);
 }
 
 /**

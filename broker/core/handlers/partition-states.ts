@@ -78,10 +78,10 @@ function applyState(turn: Turn, told: KnownPartition): void {
 }
 
 function findOrCreate(turn: Turn, topic: string, index: number): Partition {
-  const known = turn.state.partitions.get(`${topic}-${index}`);
+  const known = turn.state.partitions.find(topic, index);
   if (known !== undefined) return known;
   const partition = createPartition(topic, index);
-  turn.state.partitions.set(partition.key, partition);
+  turn.state.partitions.add(partition);
   turn.effects.push({ type: 'create-log', log: partition.key });
   return partition;
 }
@@ -90,7 +90,7 @@ function deleteReplica(turn: Turn, key: string): void {
   const partition = turn.state.partitions.get(key);
   if (partition === undefined) return;
   unfollow(turn.state, partition);
-  turn.state.partitions.delete(key);
+  turn.state.partitions.remove(partition);
   turn.touched.add(partition);
   trace(turn, { event: 'delete', partition: key });
   turn.effects.push({ type: 'delete-log', log: key });

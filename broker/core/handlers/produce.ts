@@ -8,6 +8,7 @@
 import { ErrorCode } from '../../protocol/index.ts';
 import type { RecordSet, ResponseBody } from '../../protocol/index.ts';
 import { appendProduced, hasEnoughReplicas, isLed } from '../leader.ts';
+import type { Partition } from '../partition.ts';
 import { isFull, park } from '../purgatory.ts';
 import type { ProduceOutcome, WaitingProduce } from '../purgatory.ts';
 import { messageOf, nsPerMs, trace } from '../state.ts';
@@ -24,15 +25,21 @@ const transactionBits = 0b11_0000;
 
 export function handleProduce(turn: Turn, event: RequestEvent & { readonly api: 'Produce' }): void {
   const { origin, version, body } = event;
-  const outcomes = body.topicData.flatMap(({ name, partitionData }) =>
-    partitionData.map(({ index, records }) => produceOne(turn, name, index, body.acks, records)),
-  );
+  const outcomes: ProduceOutcome[] = [];
+  const partitions: Partition[] = [];
+  for (const { name, partitionData } of body.topicData) {
+    for (const { index, records } of partitionData) {
+      const outcome = produceOne(turn, name, index, body.acks, records);
+      outcomes.push(outcome);
+      if (outcome.appended !== null) partitions.push(outcome.appended.partition);
+    }
+  }
   const request: WaitingProduce = {
     kind: 'produce',
     origin,
     version,
     deadlineNs: turn.nowNs + Math.max(0, body.timeoutMs) * nsPerMs,
-    partitions: outcomes.flatMap(({ appended }) => appended?.partition ?? []),
+    partitions,
     outcomes,
     isCandidate: false,
   };
@@ -71,11 +78,11 @@ function produceOne(turn: Turn, topic: string, index: number, acks: number, reco
   const { highWatermark } = led;
   const { base: appendedAt, last } = appendProduced(turn, led, batch, records.bytes);
   const base = turn.state.defects.has('answer-high-watermark') ? highWatermark : appendedAt;
-  const outcome = { topic, index, appended: { partition: led, base, last } };
-  const waits = acks === -1 && !turn.state.defects.has('ack-at-leo');
-  if (waits) return { ...outcome, errorCode: null };
-  traceAck(turn, { ...outcome, errorCode: null }, acks);
-  return { ...outcome, errorCode: ErrorCode.NONE };
+  const outcome: ProduceOutcome = { topic, index, errorCode: null, appended: { partition: led, base, last } };
+  if (acks === -1 && !turn.state.defects.has('ack-at-leo')) return outcome;
+  traceAck(turn, outcome, acks, turn.msg);
+  outcome.errorCode = ErrorCode.NONE;
+  return outcome;
 }
 
 /** The final word on an appended partition, or null while it has to wait. */
@@ -108,12 +115,12 @@ function validate(records: RecordSet | null): number {
   return contiguous && (batch.attributes & transactionBits) === 0 ? ErrorCode.NONE : ErrorCode.INVALID_RECORD;
 }
 
-function traceAck(turn: Turn, { appended }: ProduceOutcome, acks: -1 | 0 | 1, msg = turn.msg): void {
+function traceAck(turn: Turn, { appended }: ProduceOutcome, acks: -1 | 0 | 1, msg: string | undefined): void {
   if (appended === null) return;
   const { partition, base, last } = appended;
   const { key, leaderEpoch, isr } = partition;
-  const named = msg === undefined ? {} : { msg };
-  trace(turn, { event: 'ack', partition: key, leaderEpoch, base, last, acks, isr, ...named });
+  if (msg === undefined) trace(turn, { event: 'ack', partition: key, leaderEpoch, base, last, acks, isr });
+  else trace(turn, { event: 'ack', partition: key, leaderEpoch, base, last, acks, isr, msg });
 }
 
 function answer(outcomes: readonly ProduceOutcome[]): ResponseBody<'Produce'> {

@@ -1,0 +1,47 @@
+/**
+ * The replicas that one broker holds, found by their key or by topic and index.
+ *
+ * Every request names partitions by topic and index. To build a key from the two, only to look it up, costs more than
+ * all else that is done with most of them.
+ */
+import type { Partition } from './partition.ts';
+
+export class Replicas {
+  readonly #byKey = new Map<string, Partition>();
+  readonly #byTopic = new Map<string, Map<number, Partition>>();
+
+  constructor(partitions: Iterable<Partition> = []) {
+    for (const partition of partitions) this.add(partition);
+  }
+
+  /** By `<topic>-<partition>`. */
+  get(key: string): Partition | undefined {
+    return this.#byKey.get(key);
+  }
+
+  find(topic: string, index: number): Partition | undefined {
+    return this.#byTopic.get(topic)?.get(index);
+  }
+
+  /** In the order in which they came. */
+  values(): IterableIterator<Partition> {
+    return this.#byKey.values();
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#byKey.keys();
+  }
+
+  add(partition: Partition): void {
+    this.#byKey.set(partition.key, partition);
+    const inTopic = this.#byTopic.get(partition.topic) ?? new Map<number, Partition>();
+    this.#byTopic.set(partition.topic, inTopic.set(partition.index, partition));
+  }
+
+  remove({ key, topic, index }: Partition): void {
+    this.#byKey.delete(key);
+    const inTopic = this.#byTopic.get(topic);
+    inTopic?.delete(index);
+    if (inTopic?.size === 0) this.#byTopic.delete(topic);
+  }
+}
