@@ -171,6 +171,9 @@ export interface PairedRun {
   /** `false` with a reason when the harness or its environment failed. */
   readonly completed: boolean;
   readonly error?: string;
+  /** The folder is not there: a simulated run can be made again, by `command`, to the byte. */
+  readonly kept?: false;
+  readonly command?: string;
 }
 
 export interface ComparisonTest {
@@ -205,4 +208,9 @@ export interface ComparisonResults {
   readonly candidate: BuildResults;
   readonly tests: readonly ComparisonTest[];
   readonly pairs: readonly PairResults[];
+  /**
+   * The same builds and plans on real processes, where the comparison itself was simulated: never pooled with it. Its
+   * folders are relative to the outer comparison's. `valid` and `verdict` of the outer one speak of both.
+   */
+  readonly realism?: ComparisonResults;
 }

@@ -189,42 +189,54 @@ const pairedRun = z.looseObject({
   exposures: count.nullable(),
   completed: z.boolean().describe('False when the harness or its environment failed.'),
   error: z.string().exactOptional(),
+  kept: z.literal(false).exactOptional().describe('The folder is not there: `command` makes it again, to the byte.'),
+  command: z.string().exactOptional().describe('Of a run whose folder was not kept.'),
 });
 const side = z.enum(['control', 'candidate']);
 
+const oneComparison = {
+  schemaVersion: z.literal(1),
+  type: z.literal('comparison'),
+  valid: verdict.describe('true: the candidate kept its word. false: it did not. "unknown": unknown runs, or void.'),
+  verdict: z.string().describe('The sentence.'),
+  void: z.boolean().describe('So many runs are unknown that the comparison proves nothing.'),
+  runtime: z.string(),
+  seeds: z.array(z.number()).describe('Declared before the first run.'),
+  configuration: z.record(z.string(), z.unknown()),
+  command: z.string().describe('The command that repeats it.'),
+  control: build,
+  candidate: build,
+  tests: z.array(
+    z.looseObject({
+      endpoint: z.string(),
+      test: z.enum(['mcnemar-exact', 'fisher-exact']),
+      controlOnly: count.describe('Discordant pairs in which only the control was anomalous.'),
+      candidateOnly: count.describe('Discordant pairs in which only the candidate was anomalous.'),
+      p: rate,
+      adjustedP: rate.describe('After Holm’s correction; the primary endpoint is not corrected.'),
+      primary: z.boolean(),
+      smallestP: rate.describe('The smallest p that this number of pairs could have shown.'),
+    }),
+  ),
+  pairs: z.array(
+    z.looseObject({
+      seed: z.number(),
+      order: z.tuple([side, side]).describe('Which ran first.'),
+      control: pairedRun,
+      candidate: pairedRun,
+    }),
+  ),
+};
+
 const comparisonResultsSchema = z
   .looseObject({
-    schemaVersion: z.literal(1),
-    type: z.literal('comparison'),
-    valid: verdict.describe('true: the candidate kept its word. false: it did not. "unknown": unknown runs, or void.'),
-    verdict: z.string().describe('The sentence.'),
-    void: z.boolean().describe('So many runs are unknown that the comparison proves nothing.'),
-    runtime: z.string(),
-    seeds: z.array(z.number()).describe('Declared before the first run.'),
-    configuration: z.record(z.string(), z.unknown()),
-    command: z.string().describe('The command that repeats it.'),
-    control: build,
-    candidate: build,
-    tests: z.array(
-      z.looseObject({
-        endpoint: z.string(),
-        test: z.enum(['mcnemar-exact', 'fisher-exact']),
-        controlOnly: count.describe('Discordant pairs in which only the control was anomalous.'),
-        candidateOnly: count.describe('Discordant pairs in which only the candidate was anomalous.'),
-        p: rate,
-        adjustedP: rate.describe('After Holm’s correction; the primary endpoint is not corrected.'),
-        primary: z.boolean(),
-        smallestP: rate.describe('The smallest p that this number of pairs could have shown.'),
-      }),
-    ),
-    pairs: z.array(
-      z.looseObject({
-        seed: z.number(),
-        order: z.tuple([side, side]).describe('Which ran first.'),
-        control: pairedRun,
-        candidate: pairedRun,
-      }),
-    ),
+    ...oneComparison,
+    realism: z
+      .looseObject(oneComparison)
+      .exactOptional()
+      .describe(
+        'The same builds and plans on real processes, where the comparison itself was simulated: never pooled with it. `valid` and `verdict` of the outer one speak of both.',
+      ),
   })
   .describe('The results of a comparison of two builds.');
 

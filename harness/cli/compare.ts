@@ -1,17 +1,20 @@
 /**
  * `tidemark compare`, which is also `npm start`: does the candidate build keep what the control build loses?
  *
- * Prints the seed first and last, one line per run, the verdict as one sentence, the report's path and the command
- * that repeats it all. Exit codes: see `docs/exit-codes.md`.
+ * Without `--runtime` it compares twice: in the simulator, where hundreds of pairs take seconds, and then on a few pairs
+ * of real processes. Prints the seed first and last, what each part found, the verdict as one sentence, the report's path
+ * and the command that repeats it all. Exit codes: see `docs/exit-codes.md`.
  */
+import { mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import type { ComparisonResults } from '../../checker/results.ts';
+import type { ComparisonOutcome } from '../compare/compare.ts';
 import { controlShowed } from '../compare/verdict.ts';
-import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { environmentErrorFrom, exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
-import { createProgress, paint } from '../progress.ts';
-import { createStoreDirectory, pointLatest } from '../store.ts';
+import { createProgress, paint, type Progress } from '../progress.ts';
+import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import { counted } from '../report/words.ts';
 import { onInterrupt } from './interrupt.ts';
 import { addRunOptions, drawSeed, flagsOf, numberOption, runConfigFrom, type RunFlags } from './options.ts';
@@ -19,8 +22,13 @@ import { addRunOptions, drawSeed, flagsOf, numberOption, runConfigFrom, type Run
 interface CompareFlags extends RunFlags {
   readonly control: string;
   readonly candidate: string;
-  readonly testCount: number;
+  readonly testCount?: number;
+  readonly simTestCount: number;
 }
+
+/** Pairs, where nothing else is said: as many as take seconds in the simulator, and minutes on processes. */
+const SIMULATED_PAIRS = 200;
+const REAL_PAIRS = 6;
 
 export function registerCompare(program: Command): void {
   const command = program
@@ -28,47 +36,43 @@ export function registerCompare(program: Command): void {
     .description('the same seeds and faults on a control build and a candidate build: the verdict and the statistics')
     .option('--control <build>', 'the build that is expected to break', 'hw')
     .option('--candidate <build>', 'the build that is to keep its word', 'epoch')
-    .addOption(numberOption('--test-count <n>', 'pairs of runs', 6, 1, 10_000));
-  addRunOptions(command).action(async (flags: CompareFlags) => {
-    process.exitCode = await compare(flags);
-  });
+    .addOption(
+      numberOption(
+        '--test-count <n>',
+        `pairs of runs (default: ${REAL_PAIRS}, with --runtime sim ${SIMULATED_PAIRS})`,
+        undefined,
+        1,
+        10_000,
+      ),
+    )
+    .addOption(
+      numberOption(
+        '--sim-test-count <n>',
+        'without --runtime: pairs of the first part, in the simulator',
+        SIMULATED_PAIRS,
+        1,
+        10_000,
+      ),
+    );
+  addRunOptions(command, 'first the simulator, then containers where an engine answers').action(
+    async (flags: CompareFlags) => {
+      process.exitCode = await compare(flags);
+    },
+  );
 }
 
 async function compare(flags: CompareFlags): Promise<number> {
   const seed = flags.seed ?? drawSeed();
-  const seeds = Array.from({ length: flags.testCount }, (_, index) => seed + index);
-  // Both configurations are checked before anything is started.
-  for (const build of [flags.control, flags.candidate]) runConfigFrom(flags, build, seed, flags.runtime ?? 'local');
+  checkBefore(flags, seed);
   const progress = createProgress();
   const signal = onInterrupt(progress);
-  progress.line(`seed ${seed} · ${flags.control} against ${flags.candidate}, ${counted(flags.testCount, 'pair')}`);
-  const { chooseRuntime } = await import('../run/runtimes.ts');
-  const runtime = await chooseRuntime(flags.runtime);
-  progress.line(runtime.reason);
-
-  const directory = createStoreDirectory(flags.store, 'compare', new Date());
-  pointLatest(flags.store, directory);
-  const configure = (build: string, runSeed: number): RunConfig => runConfigFrom(flags, build, runSeed, runtime.name);
-  const command = [
-    `npm start -- --seed ${seed}`,
-    ...(flags.control === 'hw' ? [] : [`--control ${flags.control}`]),
-    ...(flags.candidate === 'epoch' ? [] : [`--candidate ${flags.candidate}`]),
-    ...(flags.testCount === 6 ? [] : [`--test-count ${flags.testCount}`]),
-    ...flagsOf(configure(flags.control, seed)),
-  ].join(' ');
-  const { runComparison } = await import('../compare/compare.ts');
-  const { results, failure } = await runComparison({
-    control: flags.control,
-    candidate: flags.candidate,
-    seeds,
-    configure,
-    runtime,
-    directory,
-    command,
-    commandOfRun: (config) => commandOfRun(config),
-    progress,
-    signal,
-  });
+  progress.line(`seed ${seed} · ${flags.control} against ${flags.candidate}, ${pairsInWords(flags)}`);
+  const around = { flags, seed, progress, signal };
+  const { results, failure, directory } = await (flags.runtime === 'sim'
+    ? compareSimulated(around)
+    : flags.runtime === undefined
+      ? compareTwice(around)
+      : compareReal({ ...around, flags: { ...flags, runtime: flags.runtime } }));
   say(progress.line, results);
   const { writeComparisonReport } = await import('../report/comparison.ts');
   try {
@@ -79,11 +83,146 @@ async function compare(flags: CompareFlags): Promise<number> {
     // The verdict stands without a report; what went wrong first is what the command ends with.
     if (failure === null) throw error;
   }
-  progress.line(`again   ${command}`);
+  progress.line(`again   ${results.command}`);
   progress.line(`seed ${seed}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   if (failure !== null) throw failure;
   return exitCodeOf(results);
+}
+
+/** Both configurations are checked before anything is started, for every runtime that is to run them. */
+function checkBefore(flags: CompareFlags, seed: number): void {
+  const runtimes = flags.runtime === undefined ? (['sim', 'local'] as const) : [flags.runtime];
+  for (const runtime of runtimes) {
+    for (const build of [flags.control, flags.candidate]) runConfigFrom(flags, build, seed, runtime);
+  }
+}
+
+function pairsInWords(flags: CompareFlags): string {
+  const real = counted(flags.testCount ?? REAL_PAIRS, 'pair');
+  if (flags.runtime === 'sim') return counted(flags.testCount ?? SIMULATED_PAIRS, 'pair');
+  return flags.runtime === undefined ? `${counted(flags.simTestCount, 'pair')} in the simulator, then ${real}` : real;
+}
+
+interface Around<Flags = CompareFlags> {
+  readonly flags: Flags;
+  readonly seed: number;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+interface Compared extends ComparisonOutcome {
+  readonly directory: string;
+}
+
+function compareSimulated(around: Around): Promise<Compared> {
+  const { flags } = around;
+  return simulatedPart(around, newFolder(flags), flags.testCount ?? SIMULATED_PAIRS, commandOf(around, 'sim'));
+}
+
+async function compareReal(
+  around: Around<CompareFlags & { readonly runtime?: 'local' | 'docker' }>,
+): Promise<Compared> {
+  const runtime = await chosenRuntime(around);
+  return realPart(around, runtime, newFolder(around.flags), commandOf(around, runtime.name));
+}
+
+/** The simulator for the numbers, then real processes: two comparisons in one document. */
+async function compareTwice(around: Around): Promise<Compared> {
+  const { flags } = around;
+  const command = commandOf(around, null);
+  const directory = newFolder(flags);
+  const primary = await simulatedPart(around, directory, flags.simTestCount, command);
+  if (primary.failure !== null) return primary;
+  const { joinComparisons, REALISM_FOLDER } = await import('../compare/two-parts.ts');
+  const realism = join(directory, REALISM_FOLDER);
+  try {
+    mkdirSync(realism);
+  } catch (error) {
+    throw environmentErrorFrom(error, `cannot make ${realism}`);
+  }
+  // The runtime is looked for only now: the first part needs none, and its figures stand whatever this one does.
+  const runtime = await chosenRuntime({ ...around, flags: { ...flags, runtime: undefined } });
+  const second = await realPart(around, runtime, realism, commandOf(around, runtime.name));
+  const results = joinComparisons(primary.results, second.results, command);
+  let { failure } = second;
+  try {
+    writeJson(join(directory, 'results.json'), results);
+  } catch (error) {
+    failure ??= environmentErrorFrom(error, 'cannot write the results');
+  }
+  return { results, failure, directory };
+}
+
+async function simulatedPart(around: Around, directory: string, pairs: number, command: string): Promise<Compared> {
+  const { flags, seed, progress, signal } = around;
+  const { runSimulatedComparison } = await import('../compare/simulated.ts');
+  const outcome = await runSimulatedComparison({
+    control: flags.control,
+    candidate: flags.candidate,
+    seeds: seedsFrom(seed, pairs),
+    configure: (build, runSeed) => runConfigFrom(flags, build, runSeed, 'sim'),
+    directory,
+    command,
+    commandOfRun,
+    progress,
+    signal,
+  });
+  return { ...outcome, directory };
+}
+
+type Runtime = Awaited<ReturnType<typeof chosenRuntime>>;
+
+async function chosenRuntime({ flags, progress }: Around<{ readonly runtime?: 'local' | 'docker' | undefined }>) {
+  const { chooseRuntime } = await import('../run/runtimes.ts');
+  const runtime = await chooseRuntime(flags.runtime);
+  progress.line(runtime.reason);
+  return runtime;
+}
+
+async function realPart(around: Around, runtime: Runtime, directory: string, command: string): Promise<Compared> {
+  const { flags, seed, progress, signal } = around;
+  const { runComparison } = await import('../compare/compare.ts');
+  const outcome = await runComparison({
+    control: flags.control,
+    candidate: flags.candidate,
+    seeds: seedsFrom(seed, flags.testCount ?? REAL_PAIRS),
+    configure: (build, runSeed) => runConfigFrom(flags, build, runSeed, runtime.name),
+    runtime,
+    directory,
+    command,
+    commandOfRun,
+    progress,
+    signal,
+  });
+  return { ...outcome, directory };
+}
+
+function newFolder({ store }: CompareFlags): string {
+  const directory = createStoreDirectory(store, 'compare', new Date());
+  pointLatest(store, directory);
+  return directory;
+}
+
+function seedsFrom(seed: number, pairs: number): number[] {
+  return Array.from({ length: pairs }, (_, index) => seed + index);
+}
+
+/** The command that repeats it; without a runtime it is the whole of two parts. */
+function commandOf({ flags, seed }: Around, runtime: RunConfig['runtime'] | null): string {
+  const { control, candidate, testCount, simTestCount } = flags;
+  const [, ...others] = flagsOf(runConfigFrom(flags, control, seed, runtime ?? 'local'));
+  return [
+    `npm start -- --seed ${seed}`,
+    ...(control === 'hw' ? [] : [`--control ${control}`]),
+    ...(candidate === 'epoch' ? [] : [`--candidate ${candidate}`]),
+    ...(testCount === undefined || (testCount === REAL_PAIRS && runtime !== 'sim')
+      ? []
+      : [`--test-count ${testCount}`]),
+    ...(runtime === null && simTestCount !== SIMULATED_PAIRS ? [`--sim-test-count ${simTestCount}`] : []),
+    ...(runtime === null ? [] : [`--runtime ${runtime}`]),
+    ...others,
+  ].join(' ');
 }
 
 /** The command that shows one run again. */

@@ -17,7 +17,7 @@ import { defaultRunConfig, faultKindsOf, type RunConfig } from '../plan/config.t
 
 /** What commander hands to an action after `addRunOptions`. */
 export interface RunFlags {
-  readonly runtime?: 'local' | 'docker';
+  readonly runtime?: RunConfig['runtime'];
   readonly seed?: number;
   readonly store: string;
   readonly nodes: number;
@@ -47,15 +47,10 @@ export interface RunFlags {
 }
 
 /** Adds the flags of a cluster: its size, its promises and its timing. */
-export function addClusterOptions(command: Command): Command {
+export function addClusterOptions(command: Command, runtime = deployedRuntimes()): Command {
   const d = defaultRunConfig;
   return command
-    .addOption(
-      new Option(
-        '--runtime <runtime>',
-        'where brokers run: containers, or local processes (default: containers where an engine answers)',
-      ).choices(['local', 'docker']),
-    )
+    .addOption(runtime)
     .addOption(numberOption('--nodes <n>', 'brokers', d.brokers, 1, 9))
     .addOption(numberOption('--replication-factor <n>', 'replicas of each partition', d.replicationFactor, 1, 9))
     .addOption(numberOption('--min-insync <n>', 'min.insync.replicas', d.minInsyncReplicas, 1, 9))
@@ -86,10 +81,21 @@ export function addClusterOptions(command: Command): Command {
     );
 }
 
-/** Adds the flags of a test: load, faults, seed, store. */
-export function addRunOptions(command: Command): Command {
+function deployedRuntimes(): Option {
+  return new Option(
+    '--runtime <runtime>',
+    'where brokers run: containers, or local processes (default: containers where an engine answers)',
+  ).choices(['local', 'docker']);
+}
+
+/** Adds the flags of a test: load, faults, seed, store. `standard` says what happens without `--runtime`. */
+export function addRunOptions(command: Command, standard = 'containers where an engine answers'): Command {
   const d = defaultRunConfig;
-  return addClusterOptions(command)
+  const runtime = new Option(
+    '--runtime <runtime>',
+    `where brokers run: the simulator, local processes, or containers (default: ${standard})`,
+  ).choices(['sim', 'local', 'docker']);
+  return addClusterOptions(command, runtime)
     .addOption(
       numberOption(
         '--seed <n>',

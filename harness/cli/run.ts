@@ -5,18 +5,17 @@ import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import type { RunResults } from '../../checker/results.ts';
 import type { Cluster } from '../../nemesis/ports.ts';
-import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { createProgress, paint, type Progress } from '../progress.ts';
 import { counted } from '../report/words.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
 import { commandOfRun } from './compare.ts';
 import { onInterrupt, untilAborted } from './interrupt.ts';
 import { bootstrapOf } from '../run/node-command.ts';
-import { addRunOptions, drawSeed, runConfigFrom, type RunFlags } from './options.ts';
+import { addRunOptions, drawSeed, runConfigFrom } from './options.ts';
+import type { SimulatedRunFlags } from './run-simulated.ts';
 
-interface SingleRunFlags extends RunFlags {
-  readonly build: string;
-}
+type SingleRunFlags = SimulatedRunFlags;
 
 export function registerRun(program: Command): void {
   const command = program
@@ -25,6 +24,8 @@ export function registerRun(program: Command): void {
     .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch', 'epoch');
   addRunOptions(command)
     .option('--leave-db-running', 'keep the cluster after the test, until Ctrl-C', false)
+    .option('--codec', 'simulator: encode and decode every message as on a real wire', false)
+    .option('--check-determinism', 'simulator: run twice, compare everything, and exit with 4 if anything differs', false)
     .action(async (flags: SingleRunFlags) => {
       process.exitCode = await run(flags);
     });
@@ -32,10 +33,15 @@ export function registerRun(program: Command): void {
 
 async function run(flags: SingleRunFlags): Promise<number> {
   const seed = flags.seed ?? drawSeed();
+  checkSimulatorFlags(flags);
   runConfigFrom(flags, flags.build, seed, flags.runtime ?? 'local');
   const progress = createProgress();
-  const signal = onInterrupt(progress);
   progress.line(`seed ${seed} · ${flags.build}`);
+  if (flags.runtime === 'sim') {
+    const { runSimulated } = await import('./run-simulated.ts');
+    return runSimulated(flags, seed, progress, sayResults);
+  }
+  const signal = onInterrupt(progress);
   const { chooseRuntime } = await import('../run/runtimes.ts');
   const runtime = await chooseRuntime(flags.runtime);
   progress.line(runtime.reason);
@@ -63,6 +69,17 @@ async function run(flags: SingleRunFlags): Promise<number> {
   progress.line(`seed ${seed}`);
   if (error !== null) throw error;
   return results === null ? exitCodes.environment : exitCodeOfVerdict(results.valid);
+}
+
+/** Flags that mean something in the simulator only, or nothing there. */
+function checkSimulatorFlags({ runtime, codec, checkDeterminism, leaveDbRunning }: SingleRunFlags): void {
+  const needsSimulator = codec ? '--codec' : checkDeterminism ? '--check-determinism' : null;
+  if (needsSimulator !== null && runtime !== 'sim') {
+    throw new UsageError(`${needsSimulator} is for the simulator: add --runtime sim`);
+  }
+  if (runtime === 'sim' && leaveDbRunning === true) {
+    throw new UsageError('--leave-db-running: nothing runs after a simulation; leave it out, or use --runtime local');
+  }
 }
 
 /** `--leave-db-running`: the cluster stays for a look, and goes with Ctrl-C, so that it can never be forgotten. */

@@ -16,6 +16,7 @@ import { addClusterOptions, runConfigFrom, type RunFlags } from './options.ts';
 import { defaultRunConfig } from '../plan/config.ts';
 
 interface UpFlags extends RunFlags {
+  readonly runtime?: 'local' | 'docker';
   readonly build: string;
   readonly topic: string;
 }

@@ -44,7 +44,7 @@ export interface ComparisonOutcome {
   readonly failure: EnvironmentError | InterruptedError | null;
 }
 
-type Side = 'control' | 'candidate';
+export type Side = 'control' | 'candidate';
 
 /** Runs all pairs, and writes `results.json` after each. */
 export async function runComparison(request: ComparisonRequest): Promise<ComparisonOutcome> {
@@ -54,9 +54,7 @@ export async function runComparison(request: ComparisonRequest): Promise<Compari
   writeJson(join(request.directory, 'results.json'), results);
   let failuresInARow = 0;
   for (const [index, seed] of request.seeds.entries()) {
-    const order: PairOutcome['order'] = createRandom(seed).stream('order').chance(0.5)
-      ? ['control', 'candidate']
-      : ['candidate', 'control'];
+    const order = orderOf(seed);
     const outcomes: Partial<Record<Side, RunOutcome>> = {};
     for (const side of order) {
       if (request.signal.aborted) failure = new InterruptedError();
@@ -95,7 +93,13 @@ export async function runComparison(request: ComparisonRequest): Promise<Compari
   return { results, failure };
 }
 
-function runFolder(side: Side, seed: number): string {
+/** Which side of a pair runs first. */
+export function orderOf(seed: number): PairOutcome['order'] {
+  return createRandom(seed).stream('order').chance(0.5) ? ['control', 'candidate'] : ['candidate', 'control'];
+}
+
+/** Where a run's files go, in the folder of its comparison. */
+export function runFolder(side: Side, seed: number): string {
   return `runs/${side}-${seed}`;
 }
 
@@ -148,15 +152,17 @@ function describe(build: string, seed: number, report: Awaited<ReturnType<typeof
 }
 
 function conclude(request: ComparisonRequest, pairs: readonly PairOutcome[]): ComparisonResults {
-  const first = request.seeds[0] ?? 0;
-  const { build: _build, seed: _seed, ...configuration } = request.configure(request.control, first);
-  return compareOutcomes({
-    control: request.control,
-    candidate: request.candidate,
-    runtime: request.runtime.name,
-    seeds: request.seeds,
-    configuration,
-    command: request.command,
-    pairs,
-  });
+  return concludeComparison({ ...request, runtime: request.runtime.name }, pairs);
+}
+
+/** The results of a comparison as far as it got. */
+export function concludeComparison(
+  request: Pick<ComparisonRequest, 'control' | 'candidate' | 'seeds' | 'configure' | 'command'> & {
+    readonly runtime: RunConfig['runtime'];
+  },
+  pairs: readonly PairOutcome[],
+): ComparisonResults {
+  const { control, candidate, runtime, seeds, command } = request;
+  const { build: _build, seed: _seed, ...configuration } = request.configure(control, seeds[0] ?? 0);
+  return compareOutcomes({ control, candidate, runtime, seeds, configuration, command, pairs });
 }

@@ -8,20 +8,30 @@
  * Invariant: the sentence never claims more than the numbers; where n cannot reach significance it says so.
  */
 import type {
+  Anomaly,
   BuildResults,
   ComparisonResults,
   ComparisonTest,
+  Exposure,
   PairResults,
   RunResults,
   Verdict,
 } from '../../checker/results.ts';
 import { holm, mcnemarExact, rateInterval, smallestMcnemar } from './statistics.ts';
 
+/** What of a run's results a comparison counts. */
+export interface RunSummary extends Pick<RunResults, 'valid' | 'notes'> {
+  readonly anomalies: readonly Pick<Anomaly, 'kind' | 'class' | 'key'>[];
+  readonly exposures: readonly Pick<Exposure, 'key'>[] | null;
+}
+
 /** One side of a pair as it came out; `results` is null when the harness failed before there was anything to check. */
 export interface RunOutcome {
   readonly directory: string;
-  readonly results: RunResults | null;
+  readonly results: RunSummary | null;
   readonly error?: string;
+  /** The run's files were not kept: this makes them again. */
+  readonly command?: string;
 }
 
 export interface PairOutcome {
@@ -74,7 +84,12 @@ export function compareOutcomes(input: ComparisonInput): ComparisonResults {
     tests,
     pairs: input.pairs.map(pairResults),
   } as const;
-  return { ...results, verdict: sentence(results) };
+  return { ...results, verdict: sentenceOf([results]) };
+}
+
+/** Whether the run broke a promise. */
+export function isAnomalous(outcome: RunOutcome): boolean {
+  return violationsOf(outcome).length > 0;
 }
 
 /** True when the positive control did its work. */
@@ -92,7 +107,7 @@ export function failureIn(results: ComparisonResults): string | null {
 
 function summarize(build: string, outcomes: readonly RunOutcome[]): BuildResults {
   const runs = outcomes.length;
-  const anomalous = outcomes.filter((outcome) => violationsOf(outcome).length > 0).length;
+  const anomalous = outcomes.filter(isAnomalous).length;
   const unknown = outcomes.filter((outcome) => verdictOf(outcome) === 'unknown').length;
   const kinds: Record<string, number> = {};
   for (const outcome of outcomes) {
@@ -144,7 +159,7 @@ function testsOver(pairs: readonly PairOutcome[]): ComparisonTest[] {
       smallestP: smallestMcnemar(pairs.length),
     };
   };
-  const primary = endpointTest('any violation', (outcome) => violationsOf(outcome).length > 0, true);
+  const primary = endpointTest('any violation', isAnomalous, true);
   const kinds = [
     ...new Set(pairs.flatMap((pair) => [...violationsOf(pair.control), ...violationsOf(pair.candidate)])),
   ].sort();
@@ -161,41 +176,59 @@ function pairResults(pair: PairOutcome): PairResults {
     exposures: outcome.results?.exposures?.length ?? null,
     completed: outcome.results !== null && outcome.error === undefined,
     ...(outcome.error === undefined ? {} : { error: outcome.error }),
+    ...(outcome.command === undefined ? {} : { kept: false, command: outcome.command }),
   });
   return { seed: pair.seed, order: pair.order, control: side(pair.control), candidate: side(pair.candidate) };
 }
 
-/** One sentence that a manager can read and an engineer cannot fault. */
-function sentence(results: Omit<ComparisonResults, 'verdict'>): string {
+type Part = Omit<ComparisonResults, 'verdict'>;
+
+/**
+ * One sentence that a manager can read and an engineer cannot fault, over one comparison or several that are not pooled.
+ * The first is the primary one: whether the control showed anything, and whether anything was compared, is for it to say.
+ */
+export function sentenceOf(parts: readonly [Part, ...Part[]]): string {
+  const [primary] = parts;
+  const { control, candidate } = primary;
+  if (parts.every((part) => part.control.runs === 0)) return 'No run was made, so nothing was compared.';
+  const clauses = parts.map((part) => (parts.length === 1 ? clauseOf(part) : `${placeOf(part)} ${clauseOf(part)}`));
+  const told = clauses.join('; ');
+  if (parts.some((part) => part.candidate.anomalous > 0)) return `${candidate.build} does not keep its word: ${told}.`;
+  if (primary.void) return `Void: ${told}, too many to prove anything.`;
+  if (control.anomalous === 0) return `The control showed nothing, so this comparison proves nothing: ${told}.`;
+  if (parts.some((part) => part.void || part.candidate.unknown > 0))
+    return `Unknown whether ${candidate.build} keeps its word: ${told}.`;
+  return `${candidate.build} kept every acknowledged write that ${control.build} puts at risk: ${told}.`;
+}
+
+/** Where the runs of a comparison took place, in words. */
+export function placeOf({ runtime }: Pick<ComparisonResults, 'runtime'>): string {
+  return runtime === 'sim' ? 'in the simulator' : runtime === 'docker' ? 'in containers' : 'in local processes';
+}
+
+/** The figures of one comparison, without a verdict. */
+function clauseOf(results: Part): string {
   const { control, candidate, tests } = results;
-  const primary = tests[0];
+  if (control.runs === 0) return 'no run was made';
   const counts = `${control.build} broke a promise in ${ofRuns(control)}, ${candidate.build} in ${ofRuns(candidate)}`;
-  if (control.runs === 0) return 'No run was made, so nothing was compared.';
+  const caveats = begunIn(results) + unknownIn(results);
+  if (candidate.anomalous > 0 && results.void) return `${counts}${caveats}, too many to compare the rates`;
+  if (results.void || control.anomalous === 0) return `${counts}${caveats}`;
+  const idle = candidate.runs - candidate.exercised;
+  const never = `; ${idle} of its runs never met the dangerous moment`;
+  const isTold = candidate.anomalous === 0 && candidate.unknown === 0 && idle > 0;
+  return `${counts}${test(tests[0])}${isTold ? never : ''}${caveats}`;
+}
+
+function begunIn({ pairs, seeds }: Part): string {
+  if (pairs.length === seeds.length) return '';
+  return `; only ${pairs.length} of ${seeds.length} pairs ${pairs.length === 1 ? 'was' : 'were'} begun`;
+}
+
+function unknownIn({ control, candidate }: Part): string {
   const unknown = control.unknown + candidate.unknown;
-  const begun = results.pairs.length;
-  const planned = results.seeds.length;
-  const begunPart =
-    begun === planned ? '' : `; only ${begun} of ${planned} pairs ${begun === 1 ? 'was' : 'were'} begun`;
-  const unknownPart =
-    unknown === 0
-      ? ''
-      : `; ${unknown} of ${control.runs + candidate.runs} runs ${unknown === 1 ? 'is' : 'are'} unknown`;
-  const caveats = begunPart + unknownPart;
-  if (candidate.anomalous > 0) {
-    const rates = results.void ? `${caveats}, too many to compare the rates` : `${test(primary)}${caveats}`;
-    return `${candidate.build} does not keep its word: ${counts}${rates}.`;
-  }
-  if (results.void) return `Void: ${counts}${caveats}, too many to prove anything.`;
-  if (control.anomalous === 0) {
-    return `The control showed nothing, so this comparison proves nothing: ${counts}${caveats}.`;
-  }
-  if (candidate.unknown > 0)
-    return `Unknown whether ${candidate.build} keeps its word: ${counts}${test(primary)}${caveats}.`;
-  const idle =
-    candidate.exercised < candidate.runs
-      ? `; ${candidate.runs - candidate.exercised} of its runs never met the dangerous moment`
-      : '';
-  return `${candidate.build} kept every acknowledged write that ${control.build} puts at risk: ${counts}${test(primary)}${idle}${caveats}.`;
+  if (unknown === 0) return '';
+  return `; ${unknown} of ${control.runs + candidate.runs} runs ${unknown === 1 ? 'is' : 'are'} unknown`;
 }
 
 function ofRuns(build: BuildResults): string {

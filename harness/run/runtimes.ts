@@ -15,7 +15,7 @@ export interface ChosenRuntime {
 }
 
 /** The runtime that was asked for, or the best one that works here. A runtime asked for by name is never replaced. */
-export async function chooseRuntime(wanted: RunConfig['runtime'] | undefined): Promise<ChosenRuntime> {
+export async function chooseRuntime(wanted: 'local' | 'docker' | undefined): Promise<ChosenRuntime> {
   if (wanted === 'local') return local('asked for');
   const { probeEngine } = await import('../../docker/engine.ts');
   const probe = await probeEngine();

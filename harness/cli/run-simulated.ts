@@ -1,0 +1,74 @@
+/**
+ * `tidemark run --runtime sim`: one test of one build in virtual time.
+ *
+ * Nothing is deployed and nothing has to be removed, so an interrupt may end the process where it is.
+ */
+import { join, relative } from 'node:path';
+import type { RunResults } from '../../checker/results.ts';
+import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { paint, type Progress } from '../progress.ts';
+import { createStoreDirectory, pointLatest } from '../store.ts';
+import { commandOfRun } from './compare.ts';
+import { runConfigFrom, type RunFlags } from './options.ts';
+
+export interface SimulatedRunFlags extends RunFlags {
+  readonly build: string;
+  readonly codec: boolean;
+  readonly checkDeterminism: boolean;
+}
+
+/** Runs it, tells what came of it, and answers with the exit code. */
+export async function runSimulated(
+  flags: SimulatedRunFlags,
+  seed: number,
+  progress: Progress,
+  sayResults: (results: RunResults, line: (text: string) => void) => void,
+): Promise<number> {
+  progress.line('brokers run in the simulator, in virtual time');
+  const config = runConfigFrom(flags, flags.build, seed, 'sim');
+  const { executeSimulatedRun, planOf } = await import('../run/simulated-run.ts');
+  const request = { config, schedule: planOf(config), ...(flags.codec ? { codec: true } : {}) };
+  const command = commandOfRun(config) + (flags.codec ? ' --codec' : '');
+  const name = `${flags.build}-${seed}`;
+  const directory = createStoreDirectory(flags.store, 'run', new Date());
+  pointLatest(flags.store, directory);
+  progress.step('simulating');
+  const { results, error, kept } = executeSimulatedRun({
+    request,
+    name,
+    command,
+    directory,
+    keep: 'all',
+    onlooker: { onSecond: (ms) => progress.detail(`${ms / 1000} of ${Math.round(config.timeLimitMs / 1000)} s`) },
+  });
+  if (kept) {
+    const { writeRunReport } = await import('../report/run.ts');
+    progress.step('writing the report');
+    writeRunReport(directory);
+  }
+  if (results !== null) {
+    sayResults(results, progress.line);
+    if (kept) progress.line(`report  ${relative('.', join(directory, 'report.html'))}`);
+    progress.line(`again   ${command}`);
+    if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  }
+  const difference = flags.checkDeterminism ? await differenceOf(request, { name, command }, progress) : null;
+  progress.line(`seed ${seed}`);
+  if (error !== null) throw error;
+  if (difference !== null) return exitCodes.notDeterministic;
+  return results === null ? exitCodes.environment : exitCodeOfVerdict(results.valid);
+}
+
+async function differenceOf(
+  request: Parameters<typeof import('../run/determinism.ts').differenceBetweenTwoRuns>[0],
+  name: { readonly name: string; readonly command: string },
+  progress: Progress,
+): Promise<string | null> {
+  progress.step('checking that two runs are the same');
+  const { differenceBetweenTwoRuns } = await import('../run/determinism.ts');
+  const difference = differenceBetweenTwoRuns(request, name);
+  if (difference === null)
+    progress.line(paint('good', 'two runs gave the same events, history, trace, replicas and results'));
+  else progress.line(`${paint('bad', 'not deterministic:')} ${difference}`);
+  return difference;
+}

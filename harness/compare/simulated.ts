@@ -1,0 +1,193 @@
+/**
+ * A comparison in the simulator: hundreds of pairs, on all cores, in seconds.
+ *
+ * The same seeds, the same order within a pair, the same statistics as on machines. Of most runs no files are kept, since
+ * each can be made again from its command to the byte: kept are the candidate's runs that are not valid, those of the
+ * control in the first pairs, and the pair that the report tells, whole.
+ *
+ * Invariant: what is counted does not depend on how many threads there are.
+ */
+import { join } from 'node:path';
+import { EnvironmentError, InterruptedError } from '../errors.ts';
+import { defaultThreads, runJobs } from '../explore/pool.ts';
+import type { RunConfig } from '../plan/config.ts';
+import { paint, type Progress } from '../progress.ts';
+import { counted } from '../report/words.ts';
+import { writeJson } from '../store.ts';
+import { concludeComparison, orderOf, runFolder, type ComparisonOutcome, type Side } from './compare.ts';
+import { runJob, type ComparedOutcome, type ComparedRun } from './simulated-job.ts';
+import { failureIn, isAnomalous, type PairOutcome, type RunOutcome } from './verdict.ts';
+
+export interface SimulatedComparisonRequest {
+  readonly control: string;
+  readonly candidate: string;
+  readonly seeds: readonly number[];
+  readonly configure: (build: string, seed: number) => RunConfig;
+  readonly directory: string;
+  readonly command: string;
+  readonly commandOfRun: (config: RunConfig) => string;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** The control's files are kept for so many pairs: it is expected to break, and one folder is as good as the other. */
+const CONTROL_KEPT_MAX = 40;
+const PROGRESS_EVERY_MS = 500;
+
+/** Runs all pairs and writes `results.json`. */
+export async function runSimulatedComparison(request: SimulatedComparisonRequest): Promise<ComparisonOutcome> {
+  const { seeds, signal, progress, directory } = request;
+  const planned = seeds.flatMap((seed, index) => orderOf(seed).map((side) => plannedRun(request, seed, side, index)));
+  const outcomes: RunOutcome[] = [];
+  let failure: ComparisonOutcome['failure'] = null;
+  const tell = teller(request, planned);
+  try {
+    const jobs = planned.map(({ job }) => job);
+    const options = {
+      module: new URL('simulated-job.ts', import.meta.url),
+      load: () => import('./simulated-job.ts'),
+      threads: defaultThreads(),
+      signal,
+    };
+    for await (const outcome of runJobs<ComparedRun, ComparedOutcome>(jobs, options)) {
+      const run = planned[outcomes.length]!;
+      outcomes.push(outcomeOf(run, outcome));
+      tell(outcomes);
+    }
+  } catch (error) {
+    if (!(error instanceof EnvironmentError || error instanceof InterruptedError)) throw error;
+    failure = error;
+  }
+  let pairs = pairsOf(request, planned, outcomes);
+  if (failure === null) pairs = keepTold(request, pairs);
+  const results = concludeComparison({ ...request, runtime: 'sim' }, pairs);
+  writeJson(join(directory, 'results.json'), results);
+  const failed = failureIn(results);
+  if (failed !== null) failure ??= new EnvironmentError(failed);
+  progress.line(summaryLine(request, pairs));
+  return { results, failure };
+}
+
+interface Planned {
+  readonly seed: number;
+  readonly side: Side;
+  readonly folder: string;
+  readonly job: ComparedRun;
+}
+
+function plannedRun(request: SimulatedComparisonRequest, seed: number, side: Side, index: number): Planned {
+  const config = request.configure(request[side], seed);
+  const folder = runFolder(side, seed);
+  const job: ComparedRun = {
+    config,
+    name: `${side}-${seed}`,
+    command: request.commandOfRun(config),
+    directory: join(request.directory, folder),
+    keep: side === 'candidate' || index < CONTROL_KEPT_MAX ? 'not-valid' : 'none',
+  };
+  return { seed, side, folder, job };
+}
+
+function outcomeOf({ folder, job }: Planned, { results, error, kept }: ComparedOutcome): RunOutcome {
+  return {
+    directory: folder,
+    results,
+    ...(error === null ? {} : { error }),
+    ...(kept ? {} : { command: job.command }),
+  };
+}
+
+/** Whole pairs; half a pair at the end of an interrupted comparison still counts. */
+function pairsOf(
+  { seeds }: SimulatedComparisonRequest,
+  planned: readonly Planned[],
+  outcomes: readonly RunOutcome[],
+): PairOutcome[] {
+  const begun = seeds.slice(0, Math.ceil(outcomes.length / 2));
+  return begun.map((seed, index) => {
+    const [first, second] = [planned[2 * index]!, planned[2 * index + 1]!];
+    const missing: RunOutcome = {
+      directory: second.folder,
+      results: null,
+      error: 'the comparison ended before this run',
+      command: second.job.command,
+    };
+    const [one, other] = [outcomes[2 * index]!, outcomes[2 * index + 1] ?? missing];
+    const [control, candidate] = first.side === 'control' ? [one, other] : [other, one];
+    return { seed, order: [first.side, second.side], control, candidate };
+  });
+}
+
+/** Keeps both runs of the pair that a report would tell: its healthy side has left no files yet. */
+function keepTold(request: SimulatedComparisonRequest, pairs: readonly PairOutcome[]): PairOutcome[] {
+  const told = mostTelling(pairs);
+  return pairs.map((pair) => (pair === told ? { ...pair, ...keepBoth(request, pair) } : pair));
+}
+
+function keepBoth(request: SimulatedComparisonRequest, pair: PairOutcome): Pick<PairOutcome, Side> {
+  const keep = (side: Side): RunOutcome => {
+    if (pair[side].command === undefined) return pair[side];
+    const run = plannedRun(request, pair.seed, side, 0);
+    return outcomeOf(run, runJob({ ...run.job, keep: 'all' }));
+  };
+  return { control: keep('control'), candidate: keep('candidate') };
+}
+
+/** One in which the candidate broke; else one in which the control lost records where the candidate met the same danger. */
+function mostTelling(pairs: readonly PairOutcome[]): PairOutcome | undefined {
+  const kinds = ({ control }: PairOutcome): ReadonlySet<string> =>
+    new Set(control.results?.anomalies.filter((anomaly) => anomaly.class === 'violation').map(({ kind }) => kind));
+  const sameDanger = ({ control, candidate }: PairOutcome): boolean =>
+    control.results?.anomalies.some(
+      ({ key, class: severity }) =>
+        severity === 'violation' && candidate.results?.exposures?.some((exposure) => exposure.key === key) === true,
+    ) === true;
+  return (
+    pairs.find(({ candidate }) => isAnomalous(candidate)) ??
+    pairs.find(
+      (pair) => sameDanger(pair) && kinds(pair).has('lost-acked-write') && kinds(pair).has('replica-divergence'),
+    ) ??
+    pairs.find((pair) => sameDanger(pair) && kinds(pair).has('lost-acked-write')) ??
+    pairs.find(({ control }) => isAnomalous(control)) ??
+    pairs[0]
+  );
+}
+
+/** Tells how far it is, now and then, and at once when the candidate breaks. */
+function teller(
+  { control, candidate, seeds, progress }: SimulatedComparisonRequest,
+  planned: readonly Planned[],
+): (outcomes: readonly RunOutcome[]) => void {
+  const startMs = performance.now();
+  let toldMs = startMs;
+  const broken: Record<Side, number> = { control: 0, candidate: 0 };
+  progress.step(`simulator · ${counted(seeds.length, 'pair')}`);
+  return (outcomes) => {
+    const [outcome, run] = [outcomes.at(-1)!, planned[outcomes.length - 1]!];
+    if (isAnomalous(outcome)) {
+      broken[run.side] += 1;
+      if (run.side === 'candidate') {
+        const kinds = new Set(
+          outcome.results?.anomalies.filter((each) => each.class === 'violation').map(({ kind }) => kind),
+        );
+        progress.line(`simulator · ${candidate} seed ${run.seed}: ${paint('bad', [...kinds].join(', '))}`);
+      }
+    }
+    const nowMs = performance.now();
+    if (nowMs - toldMs < PROGRESS_EVERY_MS) return;
+    toldMs = nowMs;
+    const rate = Math.round((1000 * outcomes.length) / (nowMs - startMs));
+    const done = Math.floor(outcomes.length / 2);
+    progress.detail(
+      `${done} done, ${rate} runs/s · ${control} broke in ${broken.control}, ${candidate} in ${broken.candidate}`,
+    );
+  };
+}
+
+function summaryLine({ control, candidate }: SimulatedComparisonRequest, pairs: readonly PairOutcome[]): string {
+  const broken = (side: Side): number => pairs.filter((pair) => isAnomalous(pair[side])).length;
+  const [ofControl, ofCandidate] = [broken('control'), broken('candidate')];
+  const tell = (build: string, count: number, mood: 'good' | 'bad'): string =>
+    `${build} ${paint(mood, `broke a promise in ${count} of ${counted(pairs.length, 'run')}`)}`;
+  return `simulator · ${tell(control, ofControl, 'bad')}, ${tell(candidate, ofCandidate, ofCandidate > 0 ? 'bad' : 'good')}`;
+}

@@ -1,0 +1,39 @@
+/**
+ * `npm start`: the simulator for statistics, then real processes for realism. Two comparisons in one document, never
+ * pooled, and one sentence that names both.
+ *
+ * The simulated one is the primary comparison, declared as such before the first run: it has the numbers, and it alone
+ * decides whether the control showed anything. The other shows that the same happens to real processes on a real
+ * network; an anomaly of the candidate counts wherever it is found.
+ */
+import type { ComparisonResults, PairedRun, Verdict } from '../../checker/results.ts';
+import { sentenceOf } from './verdict.ts';
+
+/** Folder of the second comparison, in that of the first. */
+export const REALISM_FOLDER = 'realism';
+
+/** Joins them: the fields are those of the primary comparison, and the other stands in `realism`. */
+export function joinComparisons(
+  primary: ComparisonResults,
+  realism: ComparisonResults,
+  command: string,
+): ComparisonResults {
+  return {
+    ...primary,
+    valid: worse(primary.valid, realism.valid),
+    verdict: sentenceOf([primary, realism]),
+    command,
+    realism: { ...realism, pairs: realism.pairs.map(moved) },
+  };
+}
+
+/** False beats unknown, unknown beats true. */
+function worse(one: Verdict, other: Verdict): Verdict {
+  if (one === false || other === false) return false;
+  return one === 'unknown' || other === 'unknown' ? 'unknown' : true;
+}
+
+function moved(pair: ComparisonResults['pairs'][number]): ComparisonResults['pairs'][number] {
+  const side = (run: PairedRun): PairedRun => ({ ...run, directory: `${REALISM_FOLDER}/${run.directory}` });
+  return { ...pair, control: side(pair.control), candidate: side(pair.candidate) };
+}
