@@ -13,7 +13,7 @@ import type { RunScenario } from '../sim/run-scenario.ts';
 import type { Performance, Scenario } from '../sim/scenario.ts';
 
 interface ScenarioFlags {
-  readonly build: readonly string[];
+  readonly build?: readonly string[];
   readonly json: boolean;
 }
 
@@ -25,8 +25,7 @@ export function registerScenario(program: Command): void {
     .option(
       '--build <build>',
       'play it on this build; may be repeated (default: on every build that the file names)',
-      (build: string, builds: readonly string[]) => [...builds, build],
-      [],
+      (build: string, builds: readonly string[] | undefined) => [...(builds ?? []), build],
     )
     .option('--json', 'print one JSON document', false)
     .action(async (file: string, flags: ScenarioFlags) => {
@@ -37,7 +36,7 @@ export function registerScenario(program: Command): void {
 async function play(file: string, flags: ScenarioFlags): Promise<number> {
   const { tellJudgement } = await import('../sim/scenario-verdicts.ts');
   const scenario = await parse(file);
-  const builds = buildsToPlay(scenario, flags.build);
+  const builds = buildsToPlay(scenario, flags.build ?? []);
   const performances: Performance[] = [];
   for (const performance of await performancesOf(scenario, builds)) {
     performances.push(performance);

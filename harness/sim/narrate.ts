@@ -142,7 +142,7 @@ function because(rule: string, evidence: Line<'truncation'>['evidence']): string
   }
   if ('question' in evidence) {
     const { leader, question: asked, answer } = evidence;
-    const end = answer.endOffset < 0 ? 'is not known' : `epoch ${answer.epoch} ends at ${answer.endOffset}`;
+    const end = answer.endOffset < 0 ? 'is not known' : endInWords(answer.epoch, answer.endOffset);
     return `asked where epoch ${asked.epoch} ends, broker ${leader} said: ${end}`;
   }
   return `the log of broker ${evidence.leader} goes from ${evidence.leaderStart} to ${evidence.leaderEnd}`;
@@ -164,7 +164,12 @@ function epochAnswer(from: string, body: ResponseBody<'OffsetForLeaderEpoch'>): 
   if (answer === undefined) return null;
   if (answer.errorCode !== 0) return { who: from, what: `answers ${errorName(answer.errorCode)}` };
   if (answer.endOffset < 0) return { who: from, what: 'answers that it does not know' };
-  return { who: from, what: `answers that epoch ${answer.leaderEpoch} ends at ${answer.endOffset}` };
+  return { who: from, what: `answers that ${endInWords(answer.leaderEpoch, answer.endOffset)}` };
+}
+
+/** Before KIP-279 an answer does not say which epoch it is about. */
+function endInWords(epoch: number, endOffset: number): string {
+  return `${epoch < 0 ? 'it' : `epoch ${epoch}`} ends at ${endOffset}`;
 }
 
 function fetched(body: ResponseBody<'Fetch'>): string {

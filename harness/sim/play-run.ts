@@ -37,7 +37,8 @@ function heading({ file, story, request }: RunScenario, build: string): string[]
   const { defects, seed, brokers } = request.config;
   const broken = defects.length === 0 ? '' : ` with ${defects.join(', ')}`;
   const title = file.slice(file.lastIndexOf('/') + 1);
-  const faults = `${request.schedule.faults.length} faults`;
+  const count = request.schedule.faults.length;
+  const faults = `${count} fault${count === 1 ? '' : 's'}`;
   const load = request.load === undefined ? 'the load of its seed' : `${request.load.operations.length} operations`;
   return [
     `${title} on ${build}${broken}: seed ${seed}, ${brokers} brokers, ${faults}, ${load}`,

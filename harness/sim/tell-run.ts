@@ -83,7 +83,16 @@ function concerns(line: TraceLine, offset: number | null): boolean {
     case 'fetch':
     case 'fenced':
       return false;
-    default:
+    case 'start':
+    case 'stop':
+    case 'fence':
+    case 'unfence':
+    case 'role':
+    case 'election':
+    case 'isr':
+    case 'log-start':
+    case 'create':
+    case 'delete':
       return true;
   }
 }
@@ -98,7 +107,7 @@ function operationInWords(operation: Operation, questions: readonly InQuestion[]
     questions.some((each) => each.key === key && each.offset === offset),
   );
   if (concerned.length === 0) return null;
-  const records = concerned.map((each) => `${each.value} at ${each.offset} of ${each.key}`).join(', ');
+  const records = concerned.map((each) => `${String(each.value)} at ${each.offset} of ${each.key}`).join(', ');
   if (f === 'send') return `is told${where}: written, ${records}${error === undefined ? '' : ` (${type}: ${error})`}`;
   return `reads${where}: ${records}`;
 }

@@ -21,15 +21,28 @@ const scenario = (name: string, ...lines: readonly string[]) => {
   return path;
 };
 
-test('a scenario is told on standard output as its golden trace', () => {
+test('a scenario is told on standard output as its golden trace, and then what the checker says of it', () => {
   const { status, stdout, stderr } = tidemark('test/scenarios/s1a.scenario', '--build', 'hw');
-  expect(stdout.trimEnd()).toBe(readFileSync('test/golden/s1a.hw.txt', 'utf8').trimEnd());
+  const golden = readFileSync('test/golden/s1a.hw.txt', 'utf8');
+  expect(stdout.startsWith(golden)).toBe(true);
+  expect(stdout.slice(golden.length).trim().split('\n')).toEqual([
+    'The checker says: not valid.',
+    expect.stringContaining('lost-acked-write of m2 at 1: a violation'),
+  ]);
   expect([status, stderr]).toEqual([0, 'all expectations hold on hw']);
+});
+
+test('a stored run is played as well, and --build repeats it on other builds', () => {
+  const argv = ['test/scenarios/handover-crash.scenario', '--build', 'hw', '--build', 'epoch'];
+  const { status, stdout, stderr } = tidemark(...argv);
+  expect(stdout).toContain('handover-crash.scenario on hw: seed 1, 3 brokers, 1 fault, 7 operations');
+  expect(stdout).toContain('handover-crash.scenario on epoch: seed 1, 3 brokers, 1 fault, 7 operations');
+  expect([status, stderr]).toEqual([0, 'all expectations hold on hw, epoch']);
 });
 
 test('without --build it is played on every build that it names', () => {
   const { status, stderr } = tidemark('test/scenarios/single-crash.scenario');
-  expect([status, stderr]).toEqual([0, 'all expectations hold on hw, hw-elect, epoch']);
+  expect([status, stderr]).toEqual([0, 'all expectations hold on hw, hw-elect, kip101, kip279, epoch']);
 });
 
 test('an expectation that fails exits with 1 and names file and line', () => {
@@ -44,7 +57,7 @@ test('a line that cannot be read, and a file that is not there, are one clear li
   expect(tidemark(path)).toMatchObject({
     status: 254,
     stdout: '',
-    stderr: `tidemark: ${path}:6: "burn everything" is no step; docs/scenarios.md lists them all`,
+    stderr: `tidemark: ${path}:6: "burn everything" is no step; closest: heal everything and settle [within <n> ms|s]`,
   });
   expect(tidemark(join(folder, 'nothing'))).toMatchObject({
     status: 254,
@@ -60,7 +73,8 @@ test('--json prints one document with the trace of every play', () => {
     readonly schemaVersion: number;
     readonly plays: readonly { readonly build: string; readonly valid: boolean; readonly trace: readonly unknown[] }[];
   };
-  expect(document).toMatchObject({ schemaVersion: 1, plays: [{ build: 'hw', valid: true, failure: null }] });
+  const verdict = { valid: true, anomalies: [] };
+  expect(document).toMatchObject({ schemaVersion: 1, plays: [{ build: 'hw', valid: true, failure: null, verdict }] });
   expect(document.plays[0]?.trace[0]).toEqual({
     seq: 0,
     time: 0,
