@@ -1,0 +1,94 @@
+/** The pool: results in order, from every thread; failures in one line; nothing left running. */
+import { describe, expect, it } from 'vitest';
+import { runJobs, type PoolOptions } from '../../../harness/explore/pool.ts';
+import type { PoolJob, runJob } from './pool-module.ts';
+
+type Result = ReturnType<typeof runJob>;
+
+function optionsFor(threads: number, more: Partial<PoolOptions<PoolJob, Result>> = {}): PoolOptions<PoolJob, Result> {
+  return {
+    module: new URL('./pool-module.ts', import.meta.url),
+    load: () => import('./pool-module.ts'),
+    threads,
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+function* numbers(count: number, job: (number: number) => Omit<PoolJob, 'number'> = () => ({})): Generator<PoolJob> {
+  for (let number = 0; number < count; number += 1) yield { number, ...job(number) };
+}
+
+async function all(jobs: Iterable<PoolJob>, options: PoolOptions<PoolJob, Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for await (const result of runJobs(jobs, options)) results.push(result);
+  return results;
+}
+
+describe('the pool', () => {
+  it.each([1, 2, 3])('gives every result, in the order of the jobs, on %i threads', async (threads) => {
+    /* Every seventh is slow, so that later ones are done before it. */
+    const jobs = numbers(300, (number) => ({ rounds: number % 7 === 0 ? 3_000_000 : 10_000 }));
+    const results = await all(jobs, optionsFor(threads));
+    expect(results.map(({ doubled }) => doubled)).toEqual(Array.from({ length: 300 }, (_, number) => 2 * number));
+    expect(results.some(({ main }) => main)).toBe(true);
+    expect(results.some(({ main }) => !main)).toBe(threads > 1);
+  });
+
+  it('takes no more jobs ahead of the first missing result than it may', async () => {
+    let taken = 0;
+    let heard = 0;
+    let most = 0;
+    function* counted(): Generator<PoolJob> {
+      for (const job of numbers(400, () => ({ rounds: 100_000 }))) {
+        taken += 1;
+        most = Math.max(most, taken - heard);
+        yield job;
+      }
+    }
+    for await (const _ of runJobs(counted(), optionsFor(2, { ahead: 20 }))) heard += 1;
+    expect(heard).toBe(400);
+    expect(most).toBeLessThanOrEqual(21);
+  });
+
+  it('says in one line that a thread died, and which code it ended with', async () => {
+    const jobs = numbers(1_000, () => ({ rounds: 1_000_000, inWorker: 'die' }));
+    await expect(all(jobs, optionsFor(2))).rejects.toMatchObject({
+      name: 'EnvironmentError',
+      message: 'a worker thread ended with code 7',
+    });
+  });
+
+  it('says in one line which job a thread could not do', async () => {
+    const jobs = numbers(1_000, () => ({ rounds: 1_000_000, inWorker: 'refuse' }));
+    await expect(all(jobs, optionsFor(2))).rejects.toMatchObject({
+      name: 'EnvironmentError',
+      message: expect.stringMatching(/^a worker thread failed: number \d+ is refused$/),
+    });
+  });
+
+  it('ends with an interrupt, and has handed on what came before', async () => {
+    const controller = new AbortController();
+    const results: Result[] = [];
+    const listen = async (): Promise<void> => {
+      for await (const result of runJobs(
+        numbers(100_000, () => ({ rounds: 100_000 })),
+        optionsFor(2, { signal: controller.signal }),
+      )) {
+        results.push(result);
+        if (results.length === 10) controller.abort();
+      }
+    };
+    await expect(listen()).rejects.toMatchObject({ name: 'InterruptedError' });
+    expect(results).toHaveLength(10);
+  });
+
+  it('stops when nobody listens any more', async () => {
+    for await (const { doubled } of runJobs(numbers(1_000_000), optionsFor(2))) if (doubled === 40) break;
+  });
+
+  it('is through at once where there is nothing to do', async () => {
+    expect(await all([], optionsFor(1))).toEqual([]);
+    expect(await all([], optionsFor(2))).toEqual([]);
+  });
+});
