@@ -9,7 +9,7 @@
  * Invariant: the same schedule and the same events at the same times give the same effects. Nothing is cut, paused or
  * down when {@link isFinished} says so.
  */
-import { advance, becomeDue, begin, createFaultRun, end, isHealed, nextRunDeadlineNs } from './fault-run.ts';
+import { advance, becomeDue, begin, createFaultRun, end, isHealed, nextRunDeadlineNs, watches } from './fault-run.ts';
 import type { FaultRun, Surroundings } from './fault-run.ts';
 import type { EvidenceEntry } from './faults/program.ts';
 import * as hand from './hands.ts';
@@ -84,6 +84,8 @@ export function conduct(state: ConductorState, event: ConductorEvent, nowNs: num
       break;
     case 'trace':
       foldLine(state.view, event.line);
+      // The common case, by far: nobody waits for anything that a line could show.
+      if (!isWatching(state)) return effects;
       break;
     case 'acted':
       credit(state, hand.takeAnswer(state.hands, event.id, event.evidence));
@@ -100,6 +102,11 @@ export function conduct(state: ConductorState, event: ConductorEvent, nowNs: num
   }
   moveOn(state, nowNs, effects);
   return effects;
+}
+
+/** Whether any fault looks at what the trace shows now; if none does, only time and answers can move the conductor. */
+export function isWatching(state: ConductorState): boolean {
+  return state.loadStartNs !== null && state.runs.some(watches);
 }
 
 /** When the conductor wants a `deadline` event; Infinity when only other events can move it. */

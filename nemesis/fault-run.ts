@@ -102,6 +102,12 @@ export function becomeDue(run: FaultRun, { view, loadStartNs }: Surroundings, no
   return run.phase === 'due';
 }
 
+/** Whether what the trace shows may move it now. */
+export function watches({ phase, fault, program, stepIndex }: FaultRun): boolean {
+  if (phase !== 'running') return phase === 'awaiting' || phase === 'due';
+  return 'await' in fault.until || program?.steps[stepIndex]?.step === 'await';
+}
+
 /** Finds out whom it hits, and begins. Without anybody to hit it waits a little, and is then over. */
 export function begin(run: FaultRun, { view, brokers }: Surroundings, nowNs: number): 'begun' | 'waits' | 'nobody' {
   run.program = programOf(run.fault, view, brokers);

@@ -9,7 +9,7 @@
  * the action.
  */
 import type { FaultRecord } from '../../checker/history.ts';
-import { conduct, createConductor, isFinished, nextDeadlineNs } from '../../nemesis/conductor.ts';
+import { conduct, createConductor, isFinished, isWatching, nextDeadlineNs } from '../../nemesis/conductor.ts';
 import type { ConductorEvent, ConductorState } from '../../nemesis/conductor.ts';
 import type { Action, Evidence, NodeName, TraceLine } from '../../nemesis/ports.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
@@ -93,7 +93,9 @@ export class SimFaults {
 
   #feed(event: ConductorEvent): void {
     const { kernel } = this.#options.cluster;
-    for (const effect of conduct(this.#state, event, kernel.nowNs)) {
+    const effects = conduct(this.#state, event, kernel.nowNs);
+    if (event.type === 'trace' && effects.length === 0 && !isWatching(this.#state)) return;
+    for (const effect of effects) {
       if (effect.type === 'record') this.#options.record(effect.f, effect.value);
       else this.#act(effect.id, effect.action);
     }
