@@ -57,7 +57,7 @@ async function explore(command: Command, flags: ExploreFlags): Promise<number> {
   const runs = flags.runs ?? Infinity;
   const budgetMs = flags.budget ?? (flags.runs === undefined ? DEFAULT_BUDGET_MS : Infinity);
   const progress = createProgress();
-  const signal = onInterrupt(progress);
+  const signal = onInterrupt(progress, 'telling what was found so far');
   const limit = budgetMs === Infinity ? counted(runs, 'run') : `${budgetMs / 1000} s`;
   progress.line(`seed ${seed} · ${flags.build}, ${flags.guided ? 'guided, ' : ''}${limit} at most`);
   const { exploreSeeds } = await import('../explore/explore.ts');

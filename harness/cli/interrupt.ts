@@ -5,13 +5,13 @@
  */
 import type { Progress } from '../progress.ts';
 
-/** A signal that is aborted by the first interrupt. */
-export function onInterrupt(progress: Progress): AbortSignal {
+/** A signal that is aborted by the first interrupt; `ending` says what happens then. */
+export function onInterrupt(progress: Progress, ending = 'healing and removing what this command made'): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
       if (controller.signal.aborted) return;
-      progress.line('interrupted: healing and removing what this command made…');
+      progress.line(`interrupted: ${ending}…`);
       controller.abort();
     });
   }

@@ -11,9 +11,9 @@ import { GENERATION, GuidedSearch } from './guided.ts';
 import type { Pins } from './draws.ts';
 import type { SearchJob, SearchResult } from './one-run.ts';
 import { defaultThreads } from './pool.ts';
-import { createSearchDirectory, keepFinds, writeSearchReport } from './finds.ts';
-import { reportOf, sayReport, type ExploreReport, type Kept } from './report.ts';
-import { createTally, search, seedOf, type Find, type Tally } from './search.ts';
+import { keep, writeSearchReport } from './finds.ts';
+import { reportOf, sayReport, type ExploreReport } from './report.ts';
+import { createTally, search, seedOf, type Tally } from './search.ts';
 
 export interface ExploreRequest {
   readonly build: string;
@@ -71,33 +71,18 @@ export async function exploreSeeds(request: ExploreRequest): Promise<Exploration
     failure = error;
   }
   const seconds = Math.round(elapsedMs() - startMs) / 1000;
-  const facts = { build, seed, command: request.command, seconds, guided: guided?.report() ?? null };
-  const toKeep =
-    failure instanceof InterruptedError ? worthKeeping(tally).slice(0, MOST_AFTER_INTERRUPT) : worthKeeping(tally);
-  let kept: Kept = new Map();
-  let report = reportOf(tally, { ...facts, kept });
-  try {
-    const directory = createSearchDirectory(request.store, toKeep);
-    if (directory !== null) {
-      kept = keepFinds(directory, toKeep);
-      report = reportOf(tally, { ...facts, kept });
-      writeSearchReport(directory, report);
-    }
-  } catch (error) {
-    // What was found stays found, even if it cannot be kept.
-    if (!(error instanceof EnvironmentError)) throw error;
-    failure ??= error;
-  }
+  const unclean = pins.uncleanElection === true;
+  const facts = { build, seed, command: request.command, seconds, unclean, guided: guided?.report() ?? null };
+  const finds = [...tally.finds, ...tally.unknowns];
+  const kept = keep(request.store, failure instanceof InterruptedError ? finds.slice(0, MOST_AFTER_INTERRUPT) : finds);
+  const report = reportOf(tally, { ...facts, kept: kept.finds });
+  failure ??= kept.failure ?? (kept.directory === null ? null : writeSearchReport(kept.directory, report));
   sayReport(report, progress.line);
   return { report, failure };
 }
 
 /** Whoever interrupts does not want to wait for all of them. */
 const MOST_AFTER_INTERRUPT = 3;
-
-function worthKeeping({ finds, unknowns }: Tally): readonly Find[] {
-  return [...finds, ...unknowns];
-}
 
 function* seedJobs({ build, seed, pins, kinds }: ExploreRequest): Generator<SearchJob, void, undefined> {
   for (let next = seed; next <= Number.MAX_SAFE_INTEGER; next += 1) yield { build, seed: next, pins, kinds };

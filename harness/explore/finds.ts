@@ -5,6 +5,7 @@
  * that any other run leaves. Their number is bounded: a few of each signature.
  */
 import { join, relative } from 'node:path';
+import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
 import { executeSimulatedRun } from '../run/simulated-run.ts';
 import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import type { ExploreReport, Kept } from './report.ts';
@@ -12,34 +13,54 @@ import { commandOfFind } from './report.ts';
 import { planOfJob } from './one-run.ts';
 import type { Find } from './search.ts';
 
-/** Makes a folder for a search in the store; null where there is nothing to keep. */
-export function createSearchDirectory(store: string, finds: readonly Find[]): string | null {
-  if (finds.length === 0) return null;
-  const directory = createStoreDirectory(store, 'explore', new Date());
-  pointLatest(store, directory);
-  return directory;
+export interface Keeping {
+  /** Of the search; null where there was nothing to keep, or no place for it. */
+  readonly directory: string | null;
+  readonly finds: Kept;
+  /** Why not all of them are kept. What was found stays found. */
+  readonly failure: EnvironmentError | null;
 }
 
-/** Runs each find again and keeps its files. Throws an EnvironmentError where they cannot be written. */
-export function keepFinds(directory: string, finds: readonly Find[]): Kept {
+/** Makes a folder in the store for the finds, runs each again and keeps its files. */
+export function keep(store: string, finds: readonly Find[]): Keeping {
   const kept = new Map<number, { directory: string; plan: string }>();
-  for (const { run, seed, job } of finds) {
-    const request = planOfJob(job);
-    const folder = join(directory, `run-${run}-seed-${seed}`);
-    const { error } = executeSimulatedRun({
-      request,
-      directory: folder,
-      keep: 'all',
-      name: `${request.config.build}-${seed}`,
-      command:
-        'schedule' in job ? `npm run tidemark -- replay ${relative('.', folder)}` : commandOfFind(request.config),
-    });
-    if (error !== null) throw error;
-    kept.set(run, { directory: relative('.', folder), plan: relative('.', join(folder, 'schedule.json')) });
+  if (finds.length === 0) return { directory: null, finds: kept, failure: null };
+  let directory: string | null = null;
+  try {
+    directory = createStoreDirectory(store, 'explore', new Date());
+    pointLatest(store, directory);
+    for (const find of finds) {
+      const folder = keepFind(directory, find);
+      kept.set(find.run, { directory: relative('.', folder), plan: relative('.', join(folder, 'schedule.json')) });
+    }
+    return { directory, finds: kept, failure: null };
+  } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error;
+    return { directory, finds: kept, failure: error };
   }
-  return kept;
 }
 
-export function writeSearchReport(directory: string, report: ExploreReport): void {
-  writeJson(join(directory, 'explore.json'), report);
+function keepFind(directory: string, { run, seed, job }: Find): string {
+  const request = planOfJob(job);
+  const folder = join(directory, `run-${run}-seed-${seed}`);
+  const { error, kept } = executeSimulatedRun({
+    request,
+    directory: folder,
+    keep: 'all',
+    name: `${request.config.build}-${seed}`,
+    command: 'schedule' in job ? `npm run tidemark -- replay ${relative('.', folder)}` : commandOfFind(request.config),
+  });
+  /* A cluster that did not get ready is an error of the run, which has its files all the same. */
+  if (!kept) throw error ?? new EnvironmentError(`cannot keep the run ${folder}`);
+  return folder;
+}
+
+/** Writes `explore.json`. */
+export function writeSearchReport(directory: string, report: ExploreReport): EnvironmentError | null {
+  try {
+    writeJson(join(directory, 'explore.json'), report);
+    return null;
+  } catch (error) {
+    return environmentErrorFrom(error, 'cannot write the report of the search');
+  }
 }

@@ -66,10 +66,12 @@ export interface ReportFacts {
   readonly seconds: number;
   readonly kept: Kept;
   readonly guided: GuidedReport | null;
+  /** Whether unclean elections are allowed: without, nobody can meet one. */
+  readonly unclean: boolean;
 }
 
 export function reportOf(tally: Tally, facts: ReportFacts): ExploreReport {
-  const { build, seed, command, seconds, kept, guided } = facts;
+  const { build, seed, command, seconds, kept, guided, unclean } = facts;
   const described = (find: Find): FindReport => describeFind(find, kept, guided !== null);
   return {
     schemaVersion: 1,
@@ -84,7 +86,9 @@ export function reportOf(tally: Tally, facts: ReportFacts): ExploreReport {
     finds: tally.finds.map(described),
     signatures: Object.fromEntries([...tally.signatures].sort(([, one], [, other]) => other - one)),
     marks: Object.fromEntries(tally.marks) as Record<Mark, number>,
-    missedMarks: [...tally.marks].filter(([, runs]) => runs === 0).map(([mark]) => mark),
+    missedMarks: [...tally.marks]
+      .filter(([mark, runs]) => runs === 0 && (unclean || mark !== 'unclean-election'))
+      .map(([mark]) => mark),
     unknownRuns: tally.unknowns.map(described),
     seconds,
     runsPerSecond: seconds === 0 ? 0 : Math.round((10 * tally.runs) / seconds) / 10,
