@@ -19,7 +19,6 @@ import type { ApiName, ResponseBody } from '../protocol/index.ts';
 import { createTopics, deleteTopics, electLeaders, moveLeader } from './administration.ts';
 import { commit, completeChanges, eligibleIn, fence, leave, messageOf, trace, unfenceIfReady } from './changes.ts';
 import { checkProposal } from './election.ts';
-import type { Eligible } from './election.ts';
 import { NO_LEADER, applyRecord, emptyState, findBroker, findPartition, keyOf } from './metadata.ts';
 import type { BrokerState, ControllerState, MetadataRecord, PartitionState } from './metadata.ts';
 import { acknowledge, expirePushes, forgettableTopics, nextPushDeadlineNs, pushFailed, sendPushes } from './pushes.ts';
@@ -247,7 +246,7 @@ function alterPartition(
       const errorCode =
         partition === undefined
           ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-          : checkProposal(partition, { ...proposal, sender: sender.id }, mayJoin(state));
+          : checkProposal(partition, { ...proposal, sender: sender.id }, eligibleIn(state));
       if (partition !== undefined && errorCode === ErrorCode.NONE) {
         commitProposal(state, partition, proposal.newIsr, effects, messageOf(origin));
       }
@@ -263,10 +262,6 @@ function alterPartition(
     }),
   }));
   return { throttleTimeMs: 0, errorCode: ErrorCode.NONE, topics };
-}
-
-function mayJoin(state: ControllerState): Eligible {
-  return state.defects.has('fenced-in-isr') ? () => true : eligibleIn(state);
 }
 
 /** A new ISR by the leader's wish: the partition epoch grows, the leader epoch does not. */

@@ -60,10 +60,6 @@ export const defects = {
     does: 'takes all that it holds when it is elected for committed',
     after: 'Redpanda #3036',
   },
-  'keep-high-watermark-on-truncation': {
-    does: 'leaves its high watermark where it was when it cuts its log below',
-    after: null,
-  },
   'checkpoint-end-offset': { does: 'writes the end of its log as its high watermark to the disk', after: 'KAFKA-851' },
   'keep-follower-ends': {
     does: 'counts on what its followers had told it in a former epoch, though another led meanwhile',
@@ -85,7 +81,6 @@ export const defects = {
     after: 'KAFKA-7128',
   },
   'expand-at-once': { does: 'takes every follower that fetches into the ISR, however far it is behind', after: null },
-  'fenced-in-isr': { does: 'lets a fenced broker back into the ISR (leader and controller)', after: 'KAFKA-13916' },
   'stale-partition-epoch': {
     does: 'never learns the epoch of an ISR that changed, so that no later change is accepted',
     after: 'KAFKA-2729',

@@ -70,7 +70,11 @@ export type FetcherResponse = {
 /** Follows `leader` from now on, beginning with `stage`; null goes on as before, if it was followed already. */
 export function follow(turn: Turn, partition: Partition, leader: NodeId, stage: Stage | null): void {
   const { fetchers } = turn.state;
-  if (stage === null && fetchers.get(leader)?.assignments.has(partition.key) === true) return;
+  const known = fetchers.get(leader)?.assignments.get(partition.key);
+  if (stage === null && known !== undefined) {
+    if (known.stage === 'fenced') proceed(turn, known, 'fetching');
+    return;
+  }
   unfollow(turn.state, partition);
   const fetcher = fetchers.get(leader) ?? { leader, assignments: new Map(), inFlight: null, retryAtNs: turn.nowNs };
   fetchers.set(leader, fetcher);

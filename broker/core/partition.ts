@@ -132,9 +132,9 @@ export function truncate(
   if (to < from) turn.effects.push({ type: 'truncate', log: key, offset: to, position: log.endPosition });
   // Also where the log was not cut: an epoch of which no record came must not be asked for again (KAFKA-10706).
   if (turn.state.build.keepsEpochCache) setEpochs(turn, partition, truncateFromEnd(partition.epochs, to));
-  const { build, defects } = turn.state;
-  const lowers = build.lowersHighWatermarkOnTruncation && !defects.has('keep-high-watermark-on-truncation');
-  if (lowers && partition.highWatermark > to) moveHighWatermark(turn, partition, to);
+  if (turn.state.build.lowersHighWatermarkOnTruncation && partition.highWatermark > to) {
+    moveHighWatermark(turn, partition, to);
+  }
   turn.touched.add(partition);
 }
 

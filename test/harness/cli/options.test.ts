@@ -80,7 +80,14 @@ describe('flags', () => {
     expect(configOf('--nemesis', 'crash, pause,crash').nemesis).toEqual(['crash', 'pause']);
   });
 
+  it('of faults may weigh the kinds', () => {
+    expect(configOf('--nemesis-weights', 'crash=5, pause=30').nemesisWeights).toEqual({ crash: 5, pause: 30 });
+    expect(configOf().nemesisWeights).toBeUndefined();
+  });
+
   it.each([
+    [['--nemesis-weights', 'crash=0'], '--nemesis-weights crash=0: write a kind of fault and a number from 1 to 9999'],
+    [['--nemesis-weights', 'fire=3'], '--nemesis-weights fire=3: write a kind of fault and a number from 1 to 9999'],
     [['--seed', '-1'], '--seed -1: write a whole number from 0 to '],
     [['--nodes', '0'], '--nodes 0: write a whole number from 1 to 9'],
     [['--nodes', '1e1'], '--nodes 1e1: write a whole number from 1 to 9'],
@@ -93,7 +100,7 @@ describe('flags', () => {
       ['--nemesis', 'fire'],
       '--nemesis: there is no "fire"; known are partition, pause, crash, leader-move, handover-crash',
     ],
-    [['--defect', 'laziness'], '--defect: there is no "laziness"; known are ack-at-leo'],
+    [['--defect', 'laziness'], '--defect: there is no "laziness"; known are truncate-none'],
     [['--build', 'kip966'], `there is no build "kip966": the builds are ${buildNames.join(', ')}`],
     [['--build', '1=hw'], '"1=hw" gives node 2 no build'],
     [['--nodes', '2'], '--replication-factor 3 needs as many brokers: lower it, or raise --nodes (now 2)'],
@@ -158,6 +165,10 @@ const configurations: fc.Arbitrary<RunConfig> = fc
       settleTimeoutMs: ms(1),
       clientTimeoutMs: ms(1),
       nemesis: fc.subarray([...defaultRunConfig.nemesis]),
+      nemesisWeights: fc.option(
+        fc.dictionary(fc.constantFrom(...defaultRunConfig.nemesis), fc.integer({ min: 1, max: 9999 }), { minKeys: 1 }),
+        { nil: undefined },
+      ),
       nemesisIntervalMs: ms(1),
       replicaLagTimeMaxMs: ms(2_000),
       brokerSessionTimeoutMs: ms(2_000),
