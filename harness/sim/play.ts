@@ -17,6 +17,7 @@ import { buildNames } from '../../broker/core/builds.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import { SimCluster } from './cluster.ts';
 import { replicasOn } from './replicas.ts';
+import { endOffsetOf } from './disk.ts';
 import type { PlayEvidence } from './judgement.ts';
 import { narrateMessage, narrateTrace, nodeName, toldLine } from './narrate.ts';
 import type { HeldMessage, Hold, Lane, Message } from './network.ts';
@@ -292,7 +293,7 @@ export class Play {
       if (node.paused) node.resume();
       if (!node.running) node.start();
     }
-    this.settledInTime = this.runUntil(() => this.isSettled(), withinMs);
+    this.settledInTime = this.#comesToRest(kernel.nowNs + withinMs * NS_PER_MS);
     this.narrate('', this.settledInTime ? 'all is at rest' : 'the cluster does not come to rest');
   }
 
@@ -343,6 +344,20 @@ export class Play {
   namesOf(values: readonly string[]): string {
     if (values.length <= 4) return values.join(', ');
     return `${values[0]} to ${values.at(-1)}`;
+  }
+
+  /** At rest, and still so when every fetch that waits has been answered. */
+  #comesToRest(deadlineNs: number): boolean {
+    const { kernel } = this.cluster;
+    const restMs = 2 * this.#settings.fetchMaxWaitMs;
+    while (kernel.runUntil(() => this.isSettled(), deadlineNs - kernel.nowNs)) {
+      const ends = (): string =>
+        JSON.stringify(this.cluster.brokers.map((id) => this.node(id).disk.logs.map(endOffsetOf)));
+      const before = ends();
+      this.runFor(restMs);
+      if (this.isSettled() && ends() === before) return true;
+    }
+    return false;
   }
 
   #byProcess(line: TraceLine): TraceLine {

@@ -64,6 +64,26 @@ export interface Performance {
 
 const DEFAULT_PATIENCE_MS = 30_000;
 
+/** The lines before the first step. */
+const headUsages: readonly string[] = [
+  'play on <build>, <build>',
+  'cluster of <n> brokers',
+  'with defects <defect>, <defect>',
+  `set <name> to <value>, with ${settingUsages.join('|')}`,
+];
+
+/** Every statement of a scenario of steps, by sort. */
+export const statementUsages: Readonly<Record<'head' | 'steps' | 'conditions' | 'verdicts', readonly string[]>> = {
+  head: headUsages,
+  steps: [
+    ...stepUsages,
+    'run until <condition> [within <n> ms|s]',
+    'expect [on <build>, <build>:] <condition>|<verdict>',
+  ],
+  conditions: conditionUsages,
+  verdicts: verdictUsages,
+};
+
 /** Reads a scenario. Throws a {@link ScenarioError} for the first line that cannot be read. */
 export function parseScenario(file: string, text: string): Scenario {
   const reader = new ScenarioReader(file);
