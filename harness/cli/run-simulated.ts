@@ -38,7 +38,7 @@ export async function runSimulated(
     name,
     command,
     directory,
-    keep: 'all',
+    keep: () => true,
     onlooker: { onSecond: (ms) => progress.detail(`${ms / 1000} of ${Math.round(config.timeLimitMs / 1000)} s`) },
   });
   if (kept) {

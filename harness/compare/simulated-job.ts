@@ -3,7 +3,9 @@
  *
  * What comes back is what a comparison counts, and no more: hundreds of runs have to fit into memory.
  */
+import type { RunResults } from '../../checker/results.ts';
 import type { RunConfig } from '../plan/config.ts';
+import { writeRunReport } from '../report/run.ts';
 import { executeSimulatedRun, planOf } from '../run/simulated-run.ts';
 import type { RunSummary } from './verdict.ts';
 
@@ -13,7 +15,7 @@ export interface ComparedRun {
   readonly command: string;
   /** Where its files go, if they are kept. */
   readonly directory: string;
-  readonly keep: 'all' | 'not-valid' | 'none';
+  readonly keep: 'all' | 'not-valid' | 'unknown';
 }
 
 export interface ComparedOutcome {
@@ -22,14 +24,16 @@ export interface ComparedOutcome {
   readonly kept: boolean;
 }
 
+const keeps: Readonly<Record<ComparedRun['keep'], (results: RunResults) => boolean>> = {
+  all: () => true,
+  'not-valid': ({ valid }) => valid !== true,
+  unknown: ({ valid }) => valid === 'unknown',
+};
+
 export function runJob({ config, name, command, directory, keep }: ComparedRun): ComparedOutcome {
-  const { results, error, kept } = executeSimulatedRun({
-    request: { config, schedule: planOf(config) },
-    name,
-    command,
-    directory: keep === 'none' ? null : directory,
-    keep: keep === 'all' ? 'all' : 'not-valid',
-  });
+  const request = { config, schedule: planOf(config) };
+  const { results, error, kept } = executeSimulatedRun({ request, name, command, directory, keep: keeps[keep] });
+  if (kept) writeRunReport(directory);
   return { results: results === null ? null : summaryOf(results), error: error?.message ?? null, kept };
 }
 

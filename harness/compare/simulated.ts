@@ -2,8 +2,8 @@
  * A comparison in the simulator: hundreds of pairs, on all cores, in seconds.
  *
  * The same seeds, the same order within a pair, the same statistics as on machines. Of most runs no files are kept, since
- * each can be made again from its command to the byte: kept are the candidate's runs that are not valid, those of the
- * control in the first pairs, and the pair that the report tells, whole.
+ * each can be made again from its command to the byte: kept are runs that are unknown, those in which the candidate broke a
+ * promise, or the control in the first pairs, and the pair that the report tells, whole.
  *
  * Invariant: what is counted does not depend on how many threads there are.
  */
@@ -30,8 +30,8 @@ export interface SimulatedComparisonRequest {
   readonly signal: AbortSignal;
 }
 
-/** The control's files are kept for so many pairs: it is expected to break, and one folder is as good as the other. */
-const CONTROL_KEPT_MAX = 40;
+/** In so many pairs a control that broke keeps its files: it is expected to break, and a run takes a megabyte. */
+const CONTROL_KEPT_MAX = 20;
 const PROGRESS_EVERY_MS = 500;
 
 /** Runs all pairs and writes `results.json`. */
@@ -83,7 +83,7 @@ function plannedRun(request: SimulatedComparisonRequest, seed: number, side: Sid
     name: `${side}-${seed}`,
     command: request.commandOfRun(config),
     directory: join(request.directory, folder),
-    keep: side === 'candidate' || index < CONTROL_KEPT_MAX ? 'not-valid' : 'none',
+    keep: side === 'candidate' || index < CONTROL_KEPT_MAX ? 'not-valid' : 'unknown',
   };
   return { seed, side, folder, job };
 }

@@ -46,7 +46,7 @@ function keepFind(directory: string, { run, seed, job }: Find): string {
   const { error, kept } = executeSimulatedRun({
     request,
     directory: folder,
-    keep: 'all',
+    keep: () => true,
     name: `${request.config.build}-${seed}`,
     command: 'schedule' in job ? `npm run tidemark -- replay ${relative('.', folder)}` : commandOfFind(request.config),
   });

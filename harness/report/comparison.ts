@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildResults, ComparisonResults, PairResults, PairedRun, RunResults } from '../../checker/results.ts';
+import { placeOf } from '../compare/verdict.ts';
 import { UsageError } from '../errors.ts';
 import { writeWhole } from '../store.ts';
 import { html, type Markup } from './html.ts';
@@ -40,7 +41,7 @@ export interface Example {
 }
 
 function readExample(directory: string, results: ComparisonResults): Example | null {
-  const pair = exampleOf(directory, results);
+  const pair = exampleOf(directory, partsOf(results));
   if (pair === null) return null;
   const [first, second] =
     pair.candidate.violations > 0 ? [pair.candidate, pair.control] : [pair.control, pair.candidate];
@@ -61,18 +62,28 @@ function readSide(directory: string, run: PairedRun, key: string | null): RunFil
   }
 }
 
+/** The comparison, and the one for realism beside it if there is one. */
+function partsOf(results: ComparisonResults): readonly ComparisonResults[] {
+  return results.realism === undefined ? [results] : [results, results.realism];
+}
+
 /**
- * The pair to tell: one in which the candidate broke; else one in which the control broke, if possible where the
- * candidate met the same danger in the same partition.
+ * The pair to tell, of whichever part: one in which the candidate broke; else one in which the control broke, if possible
+ * where the candidate met the same danger in the same partition.
  */
-function exampleOf(directory: string, results: ComparisonResults): PairResults | null {
-  const candidates = results.pairs.filter((pair) => pair.candidate.violations > 0 || pair.control.violations > 0);
+function exampleOf(directory: string, parts: readonly ComparisonResults[]): PairResults | null {
+  const candidates = parts.flatMap(({ pairs }) =>
+    pairs
+      .filter((pair) => pair.candidate.violations > 0 || pair.control.violations > 0)
+      .filter((pair) => pair.control.kept !== false || pair.candidate.kept !== false)
+      .slice(0, LOOKED_AT_MAX),
+  );
   let best: { readonly pair: PairResults; readonly rank: number } | null = null;
-  for (const pair of candidates.slice(0, LOOKED_AT_MAX)) {
+  for (const pair of candidates) {
     const rank = rankOf(directory, pair);
     if (best === null || rank > best.rank) best = { pair, rank };
   }
-  return best?.pair ?? results.pairs[0] ?? null;
+  return best?.pair ?? parts[0]?.pairs[0] ?? null;
 }
 
 function rankOf(directory: string, pair: PairResults): number {
@@ -98,22 +109,26 @@ function sideResults(directory: string, run: PairedRun): RunResults | null {
 export function renderComparison(directory: string, results: ComparisonResults, example: Example | null): string {
   const { control, candidate } = results;
   const silent = control.anomalous === 0;
-  const pairs = results.pairs.length;
+  const parts = partsOf(results);
   const mood = results.valid === true && (silent || results.void) ? 'unsure' : moodOf(results.valid);
-  const seeds = results.seeds.length === 0 ? 'none' : span(results.seeds[0] ?? 0, results.seeds.at(-1) ?? 0);
-  const kicker = html`Tidemark · <b>${control.build}</b> against <b>${candidate.build}</b> · ${results.runtime} ·
-    ${pairs === results.seeds.length ? counted(pairs, 'pair') : `${pairs} of ${counted(results.seeds.length, 'pair')}`}
-    · seeds ${seeds}`;
+  const kicker = html`Tidemark · <b>${control.build}</b> against <b>${candidate.build}</b>${parts.map(
+      (part) => html` · ${part.runtime}: ${pairsMade(part)}, seeds ${seedsOf(part)}`,
+    )}`;
   const pairsSection = html`<section>
     <h2>Every pair</h2>
-    ${pairsTable(results)}
+    ${parts.map((part) => html`${parts.length === 1 ? null : html`<h3>${headingOf(part)}</h3>`} ${pairsTable(part)}`)}
   </section>`;
   // A long table must not stand before what matters.
-  const few = pairs <= FEW_PAIRS;
+  const few = parts.reduce((sum, { pairs }) => sum + pairs.length, 0) <= FEW_PAIRS;
   const body = html`${opening(kicker, mood, results.verdict)}
-    <section class="rates">
-      ${drawRates(control, candidate)}${ratesTable(control, candidate)}${testsTable(results)}${howToRead(results)}
-    </section>
+    ${parts.map(
+      (part) =>
+        html`<section class="rates">
+          ${parts.length === 1 ? null : html`<h2>${headingOf(part)}</h2>`}
+          ${drawRates(part.control, part.candidate)}${ratesTable(part.control, part.candidate)}${testsTable(part)}
+          ${part === parts.at(-1) ? howToRead(parts) : null}
+        </section>`,
+    )}
     ${few ? pairsSection : null} ${example === null ? null : tellExample(example)} ${few ? null : pairsSection}
     <section>
       <h2>Look for yourself</h2>
@@ -127,9 +142,25 @@ export function renderComparison(directory: string, results: ComparisonResults, 
           : [['judge its files again', `npm run tidemark -- check ${shellWord(example.broken.directory)}`] as const]),
         ['draw this report again', `npm run tidemark -- report ${shellWord(directory)}`],
       ])}
-      ${configuration(results.configuration)}
+      ${parts.map((part) => configuration(part.configuration))}
     </section>`;
   return page(`Tidemark: ${control.build} against ${candidate.build}`, body);
+}
+
+function seedsOf({ seeds }: ComparisonResults): string {
+  return seeds.length === 0 ? 'none' : span(seeds[0] ?? 0, seeds.at(-1) ?? 0);
+}
+
+function pairsMade({ pairs, seeds }: ComparisonResults): string {
+  return pairs.length === seeds.length
+    ? counted(pairs.length, 'pair')
+    : `${pairs.length} of ${counted(seeds.length, 'pair')}`;
+}
+
+function headingOf(part: ComparisonResults): string {
+  const place = placeOf(part);
+  const role = part.runtime === 'sim' ? 'the primary comparison' : 'for realism, never pooled with the other';
+  return `${place.charAt(0).toUpperCase()}${place.slice(1)}: ${role}`;
 }
 
 function ratesTable(...builds: readonly BuildResults[]): Markup {
@@ -189,22 +220,22 @@ function testsTable(results: ComparisonResults): Markup {
   );
 }
 
-function howToRead(results: ComparisonResults): Markup {
-  const idle = results.candidate.runs - results.candidate.exercised;
+function howToRead(parts: readonly ComparisonResults[]): Markup {
+  const idle = parts.reduce((sum, { candidate }) => sum + candidate.runs - candidate.exercised, 0);
+  const build = parts[0]?.candidate.build ?? '';
   return html`<p class="note">
     Both builds met the same plan: one seed draws the same load and the same faults for both. Faults name roles; whom a
     role means is decided when the fault fires, so once the builds part, the nodes hit may differ. A run is exercised
     when it met an exposure: a member of the ISR became follower while it held, at or above its own high watermark, a
     record acknowledged in an earlier
-    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${results.candidate.build} met none, and ${idle === 1 ? 'stays' : 'stay'} in all figures.` : ''}
+    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${build} met none, and ${idle === 1 ? 'stays' : 'stay'} in all figures.` : ''}
   </p>`;
 }
 
 function pairsTable(results: ComparisonResults): Markup {
   const side = (run: PairedRun): Markup =>
     html`<td>
-      ${badge(run.valid)}
-      ${run.completed ? html`<a href="${linkTo(run.directory)}">${counted(run.violations, 'violation')}</a>` : html`<span class="note">${shortened(run.error ?? 'no verdict', 160)}</span>`}
+      ${badge(run.valid)} ${whatCameOut(run)}
       <span class="ref">${run.exposures === null ? 'exposures unknown' : counted(run.exposures, 'exposure')}</span>
     </td>`;
   return html`${table(
@@ -218,7 +249,27 @@ function pairsTable(results: ComparisonResults): Markup {
         </tr>`,
     ),
   )}
+  ${notKept(results)}
   ${results.pairs.length > PAIRS_MAX ? html`<p class="note">${results.pairs.length - PAIRS_MAX} more pairs stand in <code>results.json</code>.</p>` : null}`;
+}
+
+function whatCameOut(run: PairedRun): Markup {
+  if (!run.completed) return html`<span class="note">${shortened(run.error ?? 'no verdict', 160)}</span>`;
+  const violations = counted(run.violations, 'violation');
+  return run.kept === false
+    ? html`<span title="${run.command ?? ''}">${violations}</span>`
+    : html`<a href="${linkTo(run.directory)}">${violations}</a>`;
+}
+
+/** Simulated runs leave no folder where nothing asks for one, and need none. */
+function notKept({ pairs }: ComparisonResults): Markup | null {
+  const gone = pairs.flatMap(({ control, candidate }) => [control, candidate]).filter(({ kept }) => kept === false);
+  const [first] = gone;
+  if (first?.command === undefined) return null;
+  return html`<p class="note">
+    ${counted(gone.length, 'run')} without a link left no files: a simulated run can be made again, to the byte. The
+    command of each stands in <code>results.json</code>; that of the first is <code>${first.command}</code>.
+  </p>`;
 }
 
 /** A link into the comparison's own folder, and nowhere else whatever the results say. */

@@ -30,10 +30,10 @@ export interface SimulatedRunName {
 
 export interface SimulatedRunRequest extends SimulatedRunName {
   readonly request: SimulationRequest;
-  /** Where its files go: a folder that is made if it is not there; null: there are none. */
+  /** Where its files go: a folder that is made if it is not there; null: nowhere. */
   readonly directory: string | null;
-  /** Which runs leave files: all, or those that are not valid. */
-  readonly keep: 'all' | 'not-valid';
+  /** Whether a run with these results leaves files. */
+  readonly keep: (results: RunResults) => boolean;
   readonly onlooker?: Onlooker;
 }
 
@@ -54,7 +54,7 @@ export function executeSimulatedRun(wanted: SimulatedRunRequest): SimulatedRunRe
   const checkedMs = performance.now();
   const { error } = simulation.facts;
   const failure = error === undefined ? null : new EnvironmentError(error);
-  if (directory === null || (keep === 'not-valid' && results.valid === true)) {
+  if (directory === null || !keep(results)) {
     return { results, error: failure, kept: false, simulation };
   }
   const phases = { simulating: Math.round(simulatedMs - startMs), checking: Math.round(checkedMs - simulatedMs) };
