@@ -4,7 +4,7 @@
 import { checkRun } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
 import type { PlayEvidence } from '../sim/judgement.ts';
-import { decompressors } from './load-run.ts';
+import { decompressors } from './decompressors.ts';
 
 /** What the checker says of a play. Without a state of rest at the end there are no final logs to judge by. */
 export function judgePlay(evidence: PlayEvidence): RunResults {

@@ -8,16 +8,17 @@
  */
 import { existsSync, readFileSync, readdirSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { checkRun, type CheckInput } from '../../checker/check.ts';
 import type { Promises, RunDescription } from '../../checker/evidence.ts';
 import type { ReplicaFiles } from '../../checker/final-logs.ts';
 import type { RunResults } from '../../checker/results.ts';
-import type { Decompressors } from '../../checker/segments.ts';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 import { parsePromises, parseRunFile } from '../schemas.ts';
 import { collectedBytes } from './collected-bytes.ts';
+import { decompressors } from './decompressors.ts';
 import { readLines } from './read-lines.ts';
+
+export { decompressors };
 
 /** What the command line says about the promises; it wins over `run.json`. */
 export type PromiseFlags = { readonly [P in keyof Promises]?: Promises[P] | undefined };
@@ -111,14 +112,6 @@ function reading<T>(path: string, read: (path: string) => T): T {
     throw cannotRead(path, error);
   }
 }
-
-/** What one batch may unpack to: thirty times the largest that brokers accept. */
-const unpackedMax = 1 << 25;
-
-export const decompressors: Decompressors = {
-  gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: unpackedMax }),
-  zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: unpackedMax }),
-};
 
 const emptyRun: RunDescription = {
   name: 'unknown',

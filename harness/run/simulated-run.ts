@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { checkRun } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { collectedBytes } from '../check/collected-bytes.ts';
-import { decompressors } from '../check/load-run.ts';
+import { decompressors } from '../check/decompressors.ts';
 import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
 import { simulate } from '../sim/simulate.ts';
 import type { Onlooker } from '../sim/simulate.ts';
