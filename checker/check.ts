@@ -10,11 +10,14 @@ import { findOverwritten } from './anomalies/commitment.ts';
 import { findNoConvergence } from './anomalies/convergence.ts';
 import { findDivergences, noteMissingLogs } from './anomalies/divergence.ts';
 import { findEpochRegressions } from './anomalies/epochs.ts';
-import { listed, type Finding } from './anomalies/finding.ts';
+import { guaranteeOf, listed, plural, type Finding } from './anomalies/finding.ts';
 import { findLeaderFaults } from './anomalies/leadership.ts';
 import { findMovedLogStarts } from './anomalies/log-start.ts';
 import { findLosses, findLostOnReplicas, findLostWrites } from './anomalies/loss.ts';
 import { findAckConflicts, findDuplicates, findInconsistentOffsets } from './anomalies/offsets.ts';
+import { findReaderOrder } from './anomalies/reader-order.ts';
+import { findSendOrder } from './anomalies/send-order.ts';
+import { findTransactionAnomalies } from './anomalies/transactions.ts';
 import { findAbortedReads, findPhantoms, findVanishedReads, noteHidden } from './anomalies/visibility.ts';
 import { leaderLog, unknownBecause, type Evidence, type Promises, type RunDescription } from './evidence.ts';
 import { findExposures } from './exposures.ts';
@@ -51,11 +54,9 @@ export interface CheckInput {
 /** Judges a run. */
 export function checkRun(input: CheckInput): RunResults {
   const malformed = new Malformations();
-  const history = new HistoryIndex({
-    acks: input.promises.acks,
-    keepPassedOver: input.logs === null || areCopiesDoubtful(input.run),
-  });
+  const history = new HistoryIndex({ acks: input.promises.acks });
   const reading = readHistory(input.history, malformed, (operation) => history.add(operation));
+  history.finish();
   const cluster = input.trace === null ? null : clusterTrace(input, input.trace);
   const notes = [...(input.notes ?? [])];
   const logs = finalLogs(input, cluster, notes);
@@ -139,6 +140,9 @@ function allFindings(evidence: Evidence): Finding[] {
     ...findPhantoms(evidence),
     ...findAbortedReads(evidence),
     ...findVanishedReads(evidence),
+    ...findTransactionAnomalies(evidence),
+    ...findSendOrder(evidence),
+    ...findReaderOrder(evidence),
     ...findLostOnReplicas(evidence),
     ...findNoConvergence(evidence),
   ];
@@ -232,6 +236,10 @@ function noteGaps(evidence: Evidence): void {
     for (const damage of cluster.damage.slice(0, 20)) evidence.notes.push(damage);
     unknownBecause(evidence, 'agreement', 'the trace is damaged');
   }
+  for (const [name, count] of history.unknown) {
+    const many = plural(count, 'operation', 'operations');
+    evidence.notes.push(`${many} ${JSON.stringify(name)} of the history are not understood, and were left aside`);
+  }
   noteMissingLogs(evidence);
 }
 
@@ -251,10 +259,12 @@ function reasonsOf(evidence: Evidence): string[] {
 }
 
 /**
- * Kinds that rest on something that is *not* in the history: the send of a value, or the read of an offset. It may stand
- * in a line that cannot be read.
+ * Kinds that rest on something that is *not* in the history: the send of a value, the read of an offset, a line between
+ * two others. It may stand in a line that cannot be read.
  */
 function restsOnAbsence(evidence: Evidence, kind: AnomalyKind): boolean {
+  const guarantee = guaranteeOf[kind];
+  if (guarantee === 'order' || guarantee === 'transactions') return !kind.startsWith('int-');
   return kind === 'phantom' || kind === 'lost-write' || (kind === 'consumer-saw-uncommitted' && evidence.logs === null);
 }
 

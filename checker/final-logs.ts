@@ -6,14 +6,8 @@
  */
 import type { Key } from './history.ts';
 import type { HistoryIndex } from './index-history.ts';
-import {
-  decodeLog,
-  decodeRecords,
-  isControl,
-  type DecodedLog,
-  type Decompressors,
-  type SegmentFile,
-} from './segments.ts';
+import type { Decompressors } from './logs/contents.ts';
+import { decodeLog, decodeRecords, type DecodedLog, type SegmentFile } from './segments.ts';
 
 /** What was copied of one replica. */
 export interface ReplicaFiles {
@@ -52,7 +46,7 @@ export function readFinalLogs(
       logs = new Map();
       byKey.set(key, logs);
     }
-    logs.set(node, { node, log: decodeLog(segments, logStart), epochs: epochs ?? null });
+    logs.set(node, { node, log: decodeLog(segments, logStart, decompressors), epochs: epochs ?? null });
   }
   return { byKey, nodes: new Set(nodes), decompressors };
 }
@@ -67,7 +61,7 @@ export function readLeaderValues(
   const keyId = history.keyId(key);
   let unreadable = 0;
   for (const batch of log.batches) {
-    if (isControl(batch)) continue;
+    if (batch.isControl) continue;
     const records = decodeRecords(log, batch, decompressors);
     if (records === null) {
       unreadable += 1;

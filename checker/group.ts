@@ -9,18 +9,23 @@
 import { gravityOf, guaranteeOf, listed, type Finding } from './anomalies/finding.ts';
 import type { Anomaly, AnomalyKind } from './results.ts';
 
+/** What other anomalies may follow from, whatever else there is. */
 const roots: ReadonlySet<AnomalyKind> = new Set([
   'lost-acked-write',
   'lost-write',
+  'log-start-moved',
   'replica-divergence',
   'offset-moved',
-  'log-start-moved',
-  'two-leaders-one-epoch',
-  'ack-below-min-isr',
 ]);
 
 /** What may explain others where nothing explains it, in the order in which they are asked. */
-const branches: ReadonlySet<AnomalyKind> = new Set(['committed-overwritten', 'ack-conflict', 'inconsistent-offsets']);
+const branches: ReadonlySet<AnomalyKind> = new Set([
+  'committed-overwritten',
+  'ack-conflict',
+  'inconsistent-offsets',
+  'consumer-saw-uncommitted',
+  'realtime-order',
+]);
 
 /** Turns findings into anomalies, most severe first. */
 export function groupFindings(findings: readonly Finding[]): Anomaly[] {
@@ -41,19 +46,64 @@ export function groupFindings(findings: readonly Finding[]): Anomaly[] {
   return top.map((finding) => anomalyOf(finding, children.get(finding) ?? [])).sort(bySeverity);
 }
 
-/** The possible causes, by key; there may be many findings, but a partition has few roots. */
+/** Ranges that are longer than this are looked through one by one. */
+const maxNarrow = 64;
+
+/** The possible causes of one partition, by what a finding may share with them: so that many of each are found at once. */
+class CausesOfKey {
+  readonly byRow = new Map<number, Finding[]>();
+  readonly byOffset = new Map<number, Finding[]>();
+  readonly byElection = new Map<number, Finding[]>();
+  /** Those with long ranges, and divergences. */
+  readonly wide = new Set<Finding>();
+  readonly all: Finding[] = [];
+
+  add(cause: Finding): void {
+    this.all.push(cause);
+    for (const row of cause.rows) listIn(this.byRow, row).push(cause);
+    if (cause.lackingEpoch !== null) listIn(this.byElection, cause.lackingEpoch).push(cause);
+    if (cause.kind === 'replica-divergence') this.wide.add(cause);
+    for (const [from, to] of cause.ranges) {
+      if (to - from >= maxNarrow) this.wide.add(cause);
+      else for (let offset = from; offset <= to; offset += 1) listIn(this.byOffset, offset).push(cause);
+    }
+  }
+
+  near(finding: Finding): Iterable<Finding> {
+    if (finding.ranges.some(([from, to]) => to - from >= maxNarrow)) return this.all;
+    const found = new Set(this.wide);
+    const take = (causes: readonly Finding[] | undefined): void => {
+      for (const cause of causes ?? []) found.add(cause);
+    };
+    for (const row of finding.rows) take(this.byRow.get(row));
+    if (finding.lackingEpoch !== null) take(this.byElection.get(finding.lackingEpoch));
+    for (const [from, to] of finding.ranges)
+      for (let offset = from; offset <= to; offset += 1) take(this.byOffset.get(offset));
+    return found;
+  }
+}
+
 class Causes {
-  readonly #byKey = new Map<string | null, Finding[]>();
+  readonly #byKey = new Map<string | null, CausesOfKey>();
   readonly #rows = new Map<Finding, ReadonlySet<number>>();
 
   add(cause: Finding): void {
-    listIn(this.#byKey, cause.key).push(cause);
+    let causes = this.#byKey.get(cause.key);
+    if (causes === undefined) {
+      causes = new CausesOfKey();
+      this.#byKey.set(cause.key, causes);
+    }
+    causes.add(cause);
     this.#rows.set(cause, new Set(cause.rows));
   }
 
-  /** The cause of a finding: one of its own class, or else a violation before an expected loss. */
+  /** The cause of a finding: one of its own class, or else a violation before an expected loss; a root before others. */
   of(finding: Finding): Finding | null {
-    const explaining = (this.#byKey.get(finding.key) ?? []).filter((cause) => this.#explains(cause, finding));
+    if (follows[finding.kind] === undefined) return null;
+    const near = [...(this.#byKey.get(finding.key)?.near(finding) ?? [])];
+    const explaining = near.filter((cause) => this.#explains(cause, finding));
+    const rank = ({ kind }: Finding): number => gravityOf(kind) + (roots.has(kind) ? 0 : 1000);
+    explaining.sort((x, y) => rank(x) - rank(y));
     return (
       explaining.find((cause) => cause.class === finding.class) ??
       explaining.find((cause) => cause.class === 'violation') ??
@@ -100,6 +150,13 @@ const follows: { readonly [K in AnomalyKind]?: (link: Link) => boolean } = {
   'hw-regression': sameLoss,
   'lost-on-replica': sameReplica,
   'epoch-regression': sameReplica,
+  'poll-skip': sameRecord,
+  'int-poll-skip': sameRecord,
+  'nonmonotonic-poll': sameRecord,
+  'int-nonmonotonic-poll': sameRecord,
+  'realtime-order': ({ cause, sharesValue }) => sharesValue && cause.kind !== 'realtime-order',
+  'nonmonotonic-send': ({ sharesValue }) => sharesValue,
+  'int-nonmonotonic-send': ({ cause, sharesValue }) => sharesValue && cause.kind !== 'realtime-order',
 };
 
 /** Both sorted, with inclusive ends. */

@@ -1,70 +1,29 @@
 /**
- * One pass over a history into columns: a row for each value of each key, and the reads reduced to what differs.
+ * One pass over a history: who sent what, what was acknowledged and read, and where each process reads.
  *
- * A value that is read a thousand times at the same offset costs nothing after the first time. What is kept beside the
- * rows are the surprises: an offset with a second value, a value at a second offset, offsets that a reader passed over.
- * So memory follows the number of distinct records, not the number of operations that saw them.
+ * What operations say is handed to three parts that each keep one thing: {@link ValueRows} what stands where,
+ * {@link Readers} how readers go on, {@link Transactions} what belongs together. Here it is decided what an operation
+ * means, and whether it fits the one that its process invoked.
  *
- * Invariant: a poll of any outcome proves that its records were there; a send counts as acknowledged only by its `ok`.
- * Left out: transactions and consumer groups.
+ * Invariants: a poll of any outcome proves that its records were there; a send counts as acknowledged only by its `ok`.
+ * An operation that nobody here understands changes nothing and is counted by its name.
  */
 import type { FaultRecord, Key, MicroOp, Operation, Value } from './history.ts';
-import { canonicalValue, correlationOf, isFaultRecord, readPair, readSend } from './micro-operations.ts';
-import { Doubles, Ints, NumberTable } from './tables.ts';
+import {
+  correlationOf,
+  faultOf,
+  keyOf,
+  readPair,
+  readSend,
+  rebalancedKeys,
+  seeksOf,
+  type SendReading,
+} from './micro-operations.ts';
+import { Readers } from './readers.ts';
+import { Transactions } from './transactions.ts';
+import { acksAll, outcome, ValueRows, type ExtraOffset, type OffsetConflict, type ValueColumns } from './value-rows.ts';
 
-/** What became of a send. `unsent`: the value was only read so far. */
-export const outcome = { unsent: 0, open: 1, ok: 2, fail: 3, info: 4 } as const;
-
-/** `acks` as a number: −1 is all. */
-export const acksAll = -1;
-
-/** Rows of values, by key and value; −1 means unknown or none, everywhere. */
-export interface ValueRows {
-  readonly key: Ints;
-  readonly outcome: Ints;
-  readonly acks: Ints;
-  /** Offset that the completion named. */
-  readonly offset: Doubles;
-  readonly invoked: Ints;
-  readonly completed: Ints;
-  readonly process: Ints;
-  /** Correlation id of the produce request, from `msg`. */
-  readonly correlation: Doubles;
-  /** Where, and by which operation, it was first read. */
-  readonly readOffset: Doubles;
-  readonly readBy: Ints;
-  /** 1 when a reader read it that began after settling. */
-  readonly readFinally: Ints;
-  /** Offset in the final leader's log; filled in when the logs are read. */
-  readonly finalOffset: Doubles;
-}
-
-/** A value seen at another offset than the first one. */
-export interface ExtraOffset {
-  readonly row: number;
-  readonly offset: number;
-  /** Operation that saw it; −1 when it was seen in a log. */
-  readonly index: number;
-}
-
-/** An offset at which more than one value was seen, with the operation that first saw each. */
-export interface OffsetConflict {
-  readonly key: number;
-  readonly offset: number;
-  readonly sightings: { readonly row: number; readonly index: number }[];
-}
-
-/** Offsets strictly between `after` and `before` were passed over by one reader. */
-export interface PassedOver {
-  readonly key: number;
-  readonly after: number;
-  readonly before: number;
-  readonly index: number;
-  /** The operation with which this reader began to read. */
-  readonly since: number;
-  /** The reader began after settling. */
-  readonly final: boolean;
-}
+export { acksAll, outcome, type OffsetConflict } from './value-rows.ts';
 
 export interface FaultLine {
   readonly time: number;
@@ -88,32 +47,16 @@ export interface HistoryCounts {
 export interface IndexOptions {
   /** For sends that do not say. */
   readonly acks: 'all' | 0 | 1;
-  /** Keep what readers passed over: needed only where there are no final logs. */
-  readonly keepPassedOver: boolean;
 }
 
 /** Everything the checker remembers of a history. */
 export class HistoryIndex {
-  readonly keys: Key[] = [];
-  readonly values: ValueRows = {
-    key: new Ints(),
-    outcome: new Ints(),
-    acks: new Ints(),
-    offset: new Doubles(),
-    invoked: new Ints(),
-    completed: new Ints(),
-    process: new Ints(),
-    correlation: new Doubles(),
-    readOffset: new Doubles(),
-    readBy: new Ints(),
-    readFinally: new Ints(),
-    finalOffset: new Doubles(),
-  };
-  /** By row: the offsets beyond the first. */
-  readonly extraOffsets = new Map<number, ExtraOffset[]>();
-  readonly conflicts = new Map<string, OffsetConflict>();
-  readonly passedOver: PassedOver[] = [];
+  readonly rows = new ValueRows();
+  readonly readers = new Readers(this.rows);
+  readonly transactions = new Transactions();
   readonly faults: FaultLine[] = [];
+  /** Operations that are not understood, by their name. */
+  readonly unknown = new Map<string, number>();
   readonly counts: HistoryCounts = {
     invoked: 0,
     ok: 0,
@@ -132,50 +75,52 @@ export class HistoryIndex {
   acknowledgedUnderAll = false;
 
   readonly #options: IndexOptions;
-  readonly #keyIds = new Map<Key, number>();
-  /** Values of each row: numbers in a column, the others by row. */
-  readonly #numbers = new Doubles();
-  readonly #texts = new Map<number, string>();
-  readonly #rowsByNumber: NumberTable[] = [];
-  readonly #rowsByText: Map<string, number>[] = [];
-  /** Of each key: the row that was first seen at an offset. */
-  readonly #rowsByOffset: NumberTable[] = [];
   readonly #open = new Map<number, OpenOperation>();
-  readonly #readers = new Map<number, Reader>();
+  /** Of each key: the row acknowledged under acks=all with the highest offset so far. */
+  readonly #highestAcked: number[] = [];
 
   constructor(options: IndexOptions) {
     this.#options = options;
   }
 
+  get keys(): readonly Key[] {
+    return this.rows.keys;
+  }
+
+  get values(): ValueColumns {
+    return this.rows.columns;
+  }
+
+  get extraOffsets(): ReadonlyMap<number, readonly ExtraOffset[]> {
+    return this.rows.extraOffsets;
+  }
+
+  get conflicts(): ReadonlyMap<string, OffsetConflict> {
+    return this.rows.conflicts;
+  }
+
   get rowCount(): number {
-    return this.values.key.length;
+    return this.rows.count;
   }
 
   keyName(key: number): Key {
-    return this.keys[key] as Key;
+    return this.rows.keys[key] as Key;
   }
 
   keyId(key: Key): number {
-    let id = this.#keyIds.get(key);
-    if (id === undefined) {
-      id = this.keys.push(key) - 1;
-      this.#keyIds.set(key, id);
-      this.#rowsByNumber.push(new NumberTable());
-      this.#rowsByText.push(new Map());
-      this.#rowsByOffset.push(new NumberTable());
-    }
-    return id;
+    return this.rows.keyId(key);
   }
 
   valueOf(row: number): Value {
-    return this.#texts.get(row) ?? this.#numbers.get(row);
+    return this.rows.valueOf(row);
   }
 
-  /** The row of a value, or −1 if neither a send nor a poll ever named it. */
   findRow(key: number, value: Value): number {
-    const canonical = canonicalValue(value);
-    if (typeof canonical === 'number') return this.#rowsByNumber[key]?.get(canonical) ?? -1;
-    return this.#rowsByText[key]?.get(canonical) ?? -1;
+    return this.rows.findRow(key, value);
+  }
+
+  sawInFinalLog(row: number, offset: number): void {
+    this.rows.sawInFinalLog(row, offset);
   }
 
   /** Takes the next operation; answers with what is malformed in it. */
@@ -185,16 +130,14 @@ export class HistoryIndex {
     return this.#complete(operation, operation.process);
   }
 
-  /** Notes that `row` stands at `offset` in the final leader's log. */
-  sawInFinalLog(row: number, offset: number): void {
-    const { finalOffset } = this.values;
-    if (finalOffset.get(row) === -1) finalOffset.set(row, offset);
-    else this.#addExtra(row, offset, -1);
+  /** The history is over. */
+  finish(): void {
+    this.readers.endAll();
   }
 
   #addFault(operation: Operation): string | null {
-    const record = operation.value;
-    if (!isFaultRecord(record)) return 'a nemesis line needs a value with fault and phase';
+    const record = faultOf(operation);
+    if (typeof record === 'string') return record;
     this.faults.push({ time: operation.time, kind: operation.f, record });
     return null;
   }
@@ -202,44 +145,48 @@ export class HistoryIndex {
   #invoke(operation: Operation, process: number): string | null {
     const early = this.#open.has(process) ? `process ${process} is invoked again before its operation completed` : null;
     this.counts.invoked += 1;
-    const open: OpenOperation = { f: operation.f, index: operation.index, rows: [] };
+    const { f, index, time } = operation;
+    const open: OpenOperation = { f, index, time, rows: [], seeks: seeksOf(operation) };
     this.#open.set(process, open);
-    if (operation.f === 'assign' || operation.f === 'subscribe' || operation.f === 'crash')
-      this.#readers.delete(process);
     if (operation.final === true) {
       this.finalRead = true;
-      const reader = this.#reader(process, operation.index);
-      reader.final = true;
-      reader.fromStart = true;
+      if (f !== 'poll') this.readers.end(process);
+      this.readers.beginFinal(process);
     }
-    if (operation.f === 'poll') this.#reader(process, operation.index);
-    if (operation.f !== 'send') return early;
-    this.counts.sends += 1;
+    if (f === 'poll' || f === 'txn') this.readers.begin(process, index);
+    if (f === 'txn') this.transactions.seen = true;
+    if (f !== 'send' && f !== 'txn') return early;
     return this.#invokeSends(operation, process, open) ?? early;
   }
 
   #invokeSends(operation: Operation, process: number, open: OpenOperation): string | null {
-    if (!Array.isArray(operation.value)) return 'a send needs a list of micro-operations';
+    if (operation.f === 'send') this.counts.sends += 1;
+    if (!Array.isArray(operation.value)) return `a ${operation.f} needs a list of micro-operations`;
     let flaw: string | null = null;
     for (const micro of operation.value as readonly MicroOp[]) {
+      if (operation.f === 'txn' && isPoll(micro)) continue;
       const send = readSend(micro);
-      if (typeof send === 'string') {
-        flaw = send;
-        continue;
-      }
-      const row = this.#rowOf(this.keyId(send.key), send.value);
-      const { values } = this;
-      if (values.outcome.get(row) !== outcome.unsent) {
-        flaw = `the value ${String(send.value)} is sent twice to ${send.key}: values must be unique per key`;
-        continue;
-      }
-      values.outcome.set(row, outcome.open);
-      values.acks.set(row, acksNumber(operation.acks ?? this.#options.acks));
-      values.invoked.set(row, operation.index);
-      values.process.set(row, process);
-      open.rows.push(row);
+      if (typeof send === 'string') flaw = send;
+      else flaw = this.#invokeSend(operation, process, open, send) ?? flaw;
     }
     return flaw;
+  }
+
+  #invokeSend(operation: Operation, process: number, open: OpenOperation, send: SendReading): string | null {
+    const key = this.keyId(send.key);
+    const row = this.rows.rowOf(key, send.value);
+    const { values } = this;
+    if (values.outcome.get(row) !== outcome.unsent)
+      return `the value ${String(send.value)} is sent twice to ${send.key}: values must be unique per key`;
+    if (operation.f === 'txn') this.counts.sends += 1;
+    if (values.readBy.get(row) !== -1) this.transactions.earlyReads.push(row);
+    values.outcome.set(row, outcome.open);
+    values.acks.set(row, acksNumber(operation.acks ?? this.#options.acks));
+    values.invoked.set(row, operation.index);
+    values.process.set(row, process);
+    values.floor.set(row, this.#highestAcked[key] ?? -1);
+    open.rows.push(row);
+    return null;
   }
 
   #complete(operation: Operation, process: number): string | null {
@@ -249,9 +196,30 @@ export class HistoryIndex {
     // Of what is completed by a line that is not its own nobody knows what became.
     const type = flaw !== null || operation.type === 'invoke' ? 'info' : operation.type;
     this.counts[type] += 1;
-    if (operation.f === 'send') flaw = this.#completeSends(operation, type, open) ?? flaw;
-    else if (operation.f === 'poll') flaw = this.#completePoll(operation, process, type) ?? flaw;
-    if (type === 'info') this.#readers.delete(process);
+    if (this.transactions.seen && open !== undefined)
+      this.transactions.complete(open.index, operation.index, process, type === 'ok');
+    switch (operation.f) {
+      case 'send':
+        flaw = this.#completeSends(operation, type, open) ?? flaw;
+        break;
+      case 'poll':
+        flaw = this.#completePolls(operation, process, type, open) ?? flaw;
+        break;
+      case 'txn':
+        flaw = this.#completeSends(operation, type, open) ?? flaw;
+        flaw = this.#completePolls(operation, process, type, open) ?? flaw;
+        break;
+      case 'assign':
+      case 'subscribe':
+        if (type === 'ok') this.#assign(operation, process, open);
+        break;
+      case 'crash':
+      case 'debug-topic-partitions':
+        break;
+      default:
+        this.unknown.set(operation.f, (this.unknown.get(operation.f) ?? 0) + 1);
+    }
+    if (type === 'info') this.readers.end(process);
     return flaw;
   }
 
@@ -260,9 +228,10 @@ export class HistoryIndex {
     if (open === undefined) return `process ${process} completes an operation that it did not invoke`;
     const { f, value } = operation;
     if (open.f !== f) return `process ${process} completes a ${f}, and had invoked a ${open.f}`;
-    if (f !== 'send' || value === null) return null;
-    if (!Array.isArray(value)) return 'a send needs a list of micro-operations';
+    if ((f !== 'send' && f !== 'txn') || value === null || value === undefined) return null;
+    if (!Array.isArray(value)) return `a ${f} needs a list of micro-operations`;
     for (const micro of value as readonly MicroOp[]) {
+      if (f === 'txn' && isPoll(micro)) continue;
       const send = readSend(micro);
       if (typeof send === 'string') continue;
       const row = this.findRow(this.keyId(send.key), send.value);
@@ -273,18 +242,22 @@ export class HistoryIndex {
   }
 
   #completeSends(operation: Operation, type: 'ok' | 'fail' | 'info', open: OpenOperation | undefined): string | null {
-    this.counts[type === 'ok' ? 'sendsOk' : type === 'fail' ? 'sendsFail' : 'sendsInfo'] += 1;
+    const rows = open?.rows ?? [];
+    const count = operation.f === 'send' ? 1 : rows.length;
+    this.counts[type === 'ok' ? 'sendsOk' : type === 'fail' ? 'sendsFail' : 'sendsInfo'] += count;
     const { values } = this;
     const correlation = correlationOf(operation.msg);
-    for (const row of open?.rows ?? []) {
+    for (const row of rows) {
       values.outcome.set(row, outcome[type]);
       values.completed.set(row, operation.index);
       values.correlation.set(row, correlation);
       if (type === 'ok' && values.acks.get(row) === acksAll) this.acknowledgedUnderAll = true;
     }
+    if (type !== 'fail' && rows.length > 1) this.#noteSeveral(type, rows);
     if (!Array.isArray(operation.value) || type === 'fail') return null;
     let flaw: string | null = null;
     for (const micro of operation.value as readonly MicroOp[]) {
+      if (operation.f === 'txn' && isPoll(micro)) continue;
       const send = readSend(micro);
       if (typeof send === 'string') {
         flaw = send;
@@ -293,44 +266,85 @@ export class HistoryIndex {
       const row = this.findRow(this.keyId(send.key), send.value);
       if (send.offset === -1 || row === -1 || values.invoked.get(row) !== open?.index) continue;
       values.offset.set(row, send.offset);
-      if (type === 'ok' && values.acks.get(row) === acksAll) {
-        this.#sawAt(values.key.get(row), send.offset, row, operation.index);
-      }
+      if (type === 'ok' && values.acks.get(row) === acksAll) this.#acknowledged(row, operation);
     }
     return flaw;
   }
 
-  #completePoll(operation: Operation, process: number, type: 'ok' | 'fail' | 'info'): string | null {
-    this.counts.polls += 1;
-    const reader = type === 'ok' && operation.error === undefined ? this.#reader(process, operation.index) : null;
-    if (reader === null) this.#loseTrack(process);
-    if (operation.value === null) return null;
-    if (!Array.isArray(operation.value)) return 'a poll needs a list of micro-operations';
+  #acknowledged(row: number, operation: Operation): void {
+    const { values } = this;
+    const key = values.key.get(row);
+    const offset = values.offset.get(row);
+    this.rows.sawAt(key, offset, row, operation.index, operation.time);
+    const highest = this.#highestAcked[key];
+    if (highest === undefined || values.offset.get(highest) < offset) this.#highestAcked[key] = row;
+  }
+
+  /** Sends of one operation to one key follow each other; an indefinite one counts as a whole or not at all. */
+  #noteSeveral(type: 'ok' | 'info', rows: readonly number[]): void {
+    const last = new Map<number, number>();
+    for (const row of rows) {
+      const key = this.values.key.get(row);
+      const before = last.get(key);
+      last.set(key, row);
+      if (before === undefined) continue;
+      this.transactions.sendPairs.push(before);
+      this.transactions.sendPairs.push(row);
+    }
+    if (type === 'info') this.transactions.indefinite.push(rows);
+  }
+
+  #completePolls(
+    operation: Operation,
+    process: number,
+    type: 'ok' | 'fail' | 'info',
+    open: OpenOperation | undefined,
+  ): string | null {
+    const { f, index, time, value, error, errors } = operation;
+    if (f === 'poll') this.counts.polls += 1;
+    this.readers.beginPoll({
+      process,
+      type,
+      index,
+      time,
+      invokedAt: open?.time ?? time,
+      clean: type === 'ok' && error === undefined,
+      rebalanced: rebalancedKeys(operation, this.rows),
+    });
     let flaw: string | null = null;
-    for (const micro of operation.value as readonly unknown[]) {
-      if (!Array.isArray(micro) || micro[0] !== 'poll') {
-        flaw = 'a poll holds only poll micro-operations';
-        continue;
-      }
-      const polled: unknown = micro[1];
-      if (polled === undefined || polled === null) continue;
-      if (typeof polled !== 'object') {
-        flaw = 'a poll reads an object of lists by key';
-        continue;
-      }
-      for (const key in polled) {
-        const records = (polled as Record<string, unknown>)[key];
-        if (!Array.isArray(records)) flaw = `the records of ${key} are not a list`;
-        else flaw = this.#addReads(this.keyId(key), records, operation.index, reader) ?? flaw;
-      }
+    if (value !== null && value !== undefined) {
+      if (!Array.isArray(value)) flaw = 'a poll needs a list of micro-operations';
+      else
+        for (const micro of value as readonly unknown[])
+          flaw = this.#completePoll(operation, micro, open?.index ?? -1) ?? flaw;
+    }
+    if (error === 'OFFSET_OUT_OF_RANGE' && errors === undefined) this.readers.outOfRangeEverywhere(process);
+    for (const key in errors)
+      if (errors[key] === 'OFFSET_OUT_OF_RANGE') this.readers.outOfRange(process, this.keyId(key));
+    return flaw;
+  }
+
+  #completePoll(operation: Operation, micro: unknown, invoked: number): string | null {
+    if (operation.f === 'txn' && !isPoll(micro)) return null;
+    if (!isPoll(micro)) return 'a poll holds only poll micro-operations';
+    if (operation.f === 'txn') this.counts.polls += 1;
+    const polled: unknown = micro[1];
+    if (polled === undefined || polled === null) return null;
+    if (typeof polled !== 'object') return 'a poll reads an object of lists by key';
+    let flaw: string | null = null;
+    for (const key in polled) {
+      const records = (polled as Record<string, unknown>)[key];
+      if (!Array.isArray(records)) flaw = `the records of ${key} are not a list`;
+      else flaw = this.#addReads(this.keyId(key), records, operation, invoked) ?? flaw;
     }
     return flaw;
   }
 
-  #addReads(key: number, records: readonly unknown[], index: number, reader: Reader | null): string | null {
+  #addReads(key: number, records: readonly unknown[], operation: Operation, invoked: number): string | null {
     let flaw: string | null = null;
-    let last = reader === null ? -2 : (reader.last.get(key) ?? (reader.fromStart ? -1 : -2));
-    const { readOffset, readBy, readFinally } = this.values;
+    const { rows, readers, transactions } = this;
+    const { readFinally, invoked: invocations } = rows.columns;
+    const { index, time } = operation;
     for (const record of records) {
       const pair = readPair(record);
       if (typeof pair === 'string') {
@@ -339,131 +353,34 @@ export class HistoryIndex {
       }
       const [offset, value] = record as [number, Value];
       this.counts.polledRecords += 1;
-      const row = this.#rowOf(key, value);
-      if (reader?.final === true) readFinally.set(row, 1);
-      const first = readOffset.get(row);
-      if (first === -1) {
-        readOffset.set(row, offset);
-        readBy.set(row, index);
-        this.#sawAt(key, offset, row, index);
-      } else if (first !== offset) this.#addExtra(row, offset, index);
-      if (this.#options.keepPassedOver && reader !== null && last > -2 && offset > last + 1) {
-        const { since, final } = reader;
-        this.passedOver.push({ key, after: last, before: offset, index, since, final });
-      }
-      last = offset;
+      const row = rows.rowOf(key, value);
+      rows.readAt(row, offset, index, time);
+      readers.read(key, offset, row);
+      if (readers.readsFinally) readFinally.set(row, 1);
+      if (transactions.seen) transactions.reads.push(row);
+      if (invoked !== -1 && invocations.get(row) === invoked) transactions.ownReads.push({ row, index });
     }
-    if (records.length > 0) reader?.last.set(key, last);
     return flaw;
   }
 
-  /** An acknowledgement or a read puts `row` at `offset`: the first such row owns it, any other is a conflict. */
-  #sawAt(key: number, offset: number, row: number, index: number): void {
-    const table = this.#rowsByOffset[key] as NumberTable;
-    const owner = table.get(offset);
-    if (owner === -1) {
-      table.set(offset, row);
-      return;
-    }
-    if (owner === row) return;
-    const name = `${key}:${offset}`;
-    let conflict = this.conflicts.get(name);
-    if (conflict === undefined) {
-      conflict = { key, offset, sightings: [{ row: owner, index: this.#firstSighting(owner, offset) }] };
-      this.conflicts.set(name, conflict);
-    }
-    const { sightings } = conflict;
-    if (sightings.length === maxSightings || sightings.some((sighting) => sighting.row === row)) return;
-    sightings.push({ row, index });
-  }
-
-  #firstSighting(row: number, offset: number): number {
-    const { values } = this;
-    const acknowledged = values.offset.get(row) === offset ? values.completed.get(row) : -1;
-    const read = values.readOffset.get(row) === offset ? values.readBy.get(row) : -1;
-    if (acknowledged === -1) return read;
-    return read === -1 ? acknowledged : Math.min(acknowledged, read);
-  }
-
-  #addExtra(row: number, offset: number, index: number): void {
-    const extras = this.extraOffsets.get(row) ?? [];
-    const inLog = index === -1;
-    if (extras.some((extra) => extra.offset === offset && (extra.index === -1) === inLog)) return;
-    if (extras.length < maxExtraOffsets) this.extraOffsets.set(row, [...extras, { row, offset, index }]);
-    if (index !== -1) this.#sawAt(this.values.key.get(row), offset, row, index);
-  }
-
-  #rowOf(key: number, given: Value): number {
-    const value = canonicalValue(given);
-    const table = this.#rowsByNumber[key] as NumberTable;
-    const texts = this.#rowsByText[key] as Map<string, number>;
-    const found = typeof value === 'number' ? table.get(value) : (texts.get(value) ?? -1);
-    if (found !== -1) return found;
-    const row = this.#addRow(key);
-    if (typeof value === 'number') {
-      this.#numbers.push(value);
-      table.set(value, row);
-    } else {
-      this.#numbers.push(Number.NaN);
-      this.#texts.set(row, value);
-      texts.set(value, row);
-    }
-    return row;
-  }
-
-  #addRow(key: number): number {
-    const { values } = this;
-    values.outcome.push(outcome.unsent);
-    values.acks.push(acksAll);
-    values.offset.push(-1);
-    values.invoked.push(-1);
-    values.completed.push(-1);
-    values.process.push(-1);
-    values.correlation.push(-1);
-    values.readOffset.push(-1);
-    values.readBy.push(-1);
-    values.readFinally.push(0);
-    values.finalOffset.push(-1);
-    return values.key.push(key);
-  }
-
-  /** After a failed poll a reader may go on anywhere: what it passes over from there on proves nothing. */
-  #loseTrack(process: number): void {
-    const reader = this.#readers.get(process);
-    if (reader === undefined || reader.last.size === 0) return;
-    reader.last.clear();
-    reader.fromStart = false;
-  }
-
-  #reader(process: number, index: number): Reader {
-    let reader = this.#readers.get(process);
-    if (reader === undefined) {
-      reader = { since: index, final: false, fromStart: false, last: new Map() };
-      this.#readers.set(process, reader);
-    }
-    return reader;
+  #assign(operation: Operation, process: number, open: OpenOperation | undefined): void {
+    const keys = Array.isArray(operation.value) ? operation.value.map((key) => keyOf(key)) : [];
+    const ids = keys.flatMap((key) => (key === null ? [] : [this.keyId(key)]));
+    const sought = open?.seeks === true || seeksOf(operation);
+    this.readers.assigned(process, ids, sought, operation.f === 'subscribe');
   }
 }
-
-/** A value at more offsets than this is as wrong as it can be: no more are kept. */
-const maxExtraOffsets = 100;
-
-/** An offset with more values than this is as wrong as it can be: no more are kept. */
-const maxSightings = 100;
 
 interface OpenOperation {
   readonly f: string;
   readonly index: number;
+  readonly time: number;
   readonly rows: number[];
+  readonly seeks: boolean;
 }
 
-interface Reader {
-  readonly since: number;
-  final: boolean;
-  /** It began at the start of the log, and nothing has come between. */
-  fromStart: boolean;
-  /** Last offset read, by key. */
-  readonly last: Map<number, number>;
+function isPoll(micro: unknown): micro is readonly unknown[] {
+  return Array.isArray(micro) && micro[0] === 'poll';
 }
 
 function acksNumber(acks: 'all' | 0 | 1): number {

@@ -1,4 +1,6 @@
 /** Figures of a run: how much was done, and how hard it was tried. None of them is a verdict. */
+import { countSendSkips } from './anomalies/send-order.ts';
+import { countOffsetCycles } from './anomalies/transactions.ts';
 import { leaderLog, type Evidence } from './evidence.ts';
 import { outcome } from './index-history.ts';
 import type { Exposure } from './results.ts';
@@ -18,6 +20,8 @@ export function measure(evidence: Evidence, exposures: readonly Exposure[] | nul
     polls: counts.polls,
     polledRecords: counts.polledRecords,
     ...valueCounts(evidence),
+    ...readerCounts(evidence),
+    ...countOffsetCycles(evidence),
   };
   if (cluster !== null) {
     const partitions = [...cluster.partitions.values()];
@@ -53,6 +57,19 @@ function valueCounts(evidence: Evidence): Record<string, number> {
     }
   }
   return counts;
+}
+
+/** What a way of reading or sending always allows; those that are zero are left out. */
+function readerCounts(evidence: Evidence): Record<string, number> {
+  const { counts, longestLag } = evidence.history.readers;
+  const all = {
+    sendSkips: countSendSkips(evidence),
+    skipsUnderSubscribe: counts.subscribedGaps,
+    stepsBackUnderSubscribe: counts.subscribedStepsBack,
+    positionsOutOfRange: counts.outOfRange,
+  };
+  const found = Object.entries(all).filter(([, count]) => count > 0);
+  return { realtimeLagMs: longestLag / 1e6, ...Object.fromEntries(found) };
 }
 
 function sum(numbers: readonly number[]): number {

@@ -3,7 +3,8 @@
  *
  * Offsets and whole-number values must lie within 2^53-1, since anything above has been rounded before we see it.
  */
-import type { FaultRecord, Key, Value } from './history.ts';
+import type { FaultRecord, Key, Operation, Value } from './history.ts';
+import type { ValueRows } from './value-rows.ts';
 
 /** `1` and `"1"` are one value: a record holds its decimal text. */
 export function canonicalValue(value: Value): Value {
@@ -13,17 +14,31 @@ export function canonicalValue(value: Value): Value {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-export function readSend(micro: unknown): { key: Key; value: Value; offset: number } | string {
-  if (!Array.isArray(micro) || micro[0] !== 'send' || typeof micro[1] !== 'string') {
-    return 'a send holds only ["send", key, value]';
-  }
+export interface SendReading {
+  readonly key: Key;
+  readonly value: Value;
+  /** −1 when it is not known. */
+  readonly offset: number;
+}
+
+export function readSend(micro: unknown): SendReading | string {
+  if (!Array.isArray(micro) || micro[0] !== 'send') return badSend;
+  const key = keyOf(micro[1]);
+  if (key === null) return badSend;
   const third: unknown = micro[2];
-  if (!Array.isArray(third)) return isValue(third) ? { key: micro[1], value: third, offset: -1 } : badValue;
+  if (!Array.isArray(third)) return isValue(third) ? { key, value: third, offset: -1 } : badValue;
   const offset: unknown = third[0];
   const value: unknown = third[1];
   if (!isValue(value)) return badValue;
-  if (offset === null || offset === undefined) return { key: micro[1], value, offset: -1 };
-  return isOffset(offset) ? { key: micro[1], value, offset } : badOffset;
+  if (offset === null || offset === undefined) return { key, value, offset: -1 };
+  return isOffset(offset) ? { key, value, offset } : badOffset;
+}
+
+/** A key of any kind as text: ours are texts, Jepsen's are numbers, others have several parts. */
+export function keyOf(key: unknown): Key | null {
+  if (typeof key === 'string') return key;
+  if (typeof key === 'number' || typeof key === 'boolean') return String(key);
+  return typeof key === 'object' && key !== null ? JSON.stringify(key) : null;
 }
 
 /** Null when `record` is a sound [offset, value]; otherwise what is wrong. */
@@ -33,6 +48,7 @@ export function readPair(record: unknown): string | null {
   return isValue(record[1]) ? null : badValue;
 }
 
+const badSend = 'a send holds only ["send", key, value]';
 const badOffset = 'an offset that is not a whole number from 0 to 2^53-1';
 const badValue = 'a value that is neither a text nor a whole number within 2^53';
 
@@ -51,7 +67,36 @@ export function correlationOf(msg: unknown): number {
   return Number.isSafeInteger(id) ? id : -1;
 }
 
-export function isFaultRecord(value: unknown): value is FaultRecord {
+/** Whether an assignment says where to read on; Jepsen's only word for it is the beginning. */
+export function seeksOf(operation: Operation): boolean {
+  const fields = operation as unknown as Readonly<Record<string, unknown>>;
+  return operation.seek !== undefined || fields['seek-to-beginning?'] === true || fields['seek-to-beginning'] === true;
+}
+
+/** Keys that Jepsen's `rebalance-log` names: they changed hands while the operation ran. */
+export function rebalancedKeys(operation: Operation, rows: ValueRows): ReadonlySet<number> | null {
+  const log = (operation as unknown as Readonly<Record<string, unknown>>)['rebalance-log'];
+  if (!Array.isArray(log)) return null;
+  const found = new Set<number>();
+  for (const entry of log as readonly unknown[]) {
+    const keys: unknown = typeof entry === 'object' && entry !== null && 'keys' in entry ? entry.keys : null;
+    for (const each of Array.isArray(keys) ? (keys as readonly unknown[]) : []) {
+      const key = keyOf(each);
+      if (key !== null) found.add(rows.keyId(key));
+    }
+  }
+  return found;
+}
+
+/** A nemesis line of ours, or one of another tester's, of which only the name is understood. */
+export function faultOf({ index, value, type }: Operation): FaultRecord | string {
+  if (isFaultRecord(value)) return value;
+  const ours = typeof value === 'object' && value !== null && ('fault' in value || 'phase' in value);
+  if (ours || type === 'invoke') return 'a nemesis line needs a value with fault and phase';
+  return { fault: `line-${index}`, phase: 'start', roles: {}, nodes: {} };
+}
+
+function isFaultRecord(value: unknown): value is FaultRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { fault, phase } = value as Partial<Record<keyof FaultRecord, unknown>>;
   return typeof fault === 'string' && (phase === 'start' || phase === 'end');

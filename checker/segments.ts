@@ -1,21 +1,18 @@
 /**
- * The segment files of a replica, decoded by the checker itself.
+ * The segment files of a replica as the verdicts look at them: held in memory, batch by batch, with columns of their
+ * headers.
  *
- * Layout: message format v2 (KIP-98). A log is read batch by batch in the order of its files; reading stops at the
- * first thing that is not a whole, sound batch, and that *flaw* is named. Batches are kept as columns of their headers;
- * records are decoded only when somebody asks for their values.
+ * Frames and records are read by the decoder in `logs/`, which `verify-logs` streams with as well. Here reading stops at
+ * the first thing that is not a whole, sound batch, and that *flaw* is named. Records are decoded only when somebody
+ * asks for their values.
  *
- * Invariant: no bytes make this throw. Left out: older message formats and the codecs snappy and LZ4, whose records are
- * reported as unreadable; their batches can still be compared.
+ * Invariant: no bytes make this throw.
  */
-import { crc32c } from './crc32c.ts';
+import { Contents, decode, inspect, type Decompressors, type LogRecord } from './logs/contents.ts';
+import { Frame, isSound, readFrame } from './logs/frame.ts';
 import { firstNotBefore } from './search.ts';
 
-/** What the checker may use to unpack records; handed in, since pure code has no zlib. */
-export interface Decompressors {
-  readonly gzip?: (bytes: Uint8Array) => Uint8Array;
-  readonly zstd?: (bytes: Uint8Array) => Uint8Array;
-}
+export type { Decompressors } from './logs/contents.ts';
 
 export interface SegmentFile {
   /** From its name. */
@@ -26,10 +23,11 @@ export interface SegmentFile {
 export interface Batch {
   readonly base: number;
   readonly last: number;
+  /** −1 for none. */
   readonly epoch: number;
   readonly crc: number;
   readonly attributes: number;
-  readonly recordCount: number;
+  readonly isControl: boolean;
   readonly segment: number;
   readonly position: number;
   readonly size: number;
@@ -53,17 +51,12 @@ export interface DecodedLog {
   readonly flaw: LogFlaw | null;
 }
 
-export interface DecodedRecord {
-  readonly offset: number;
-  readonly key: Uint8Array | null;
-  readonly value: Uint8Array | null;
-}
-
-const headerSize = 61;
-const lengthOffset = 12;
-
 /** Reads the headers of all batches of a log; `logStart` is the checkpointed one, where there is one. */
-export function decodeLog(files: readonly SegmentFile[], logStart: number | null): DecodedLog {
+export function decodeLog(
+  files: readonly SegmentFile[],
+  logStart: number | null,
+  decompressors: Decompressors = {},
+): DecodedLog {
   const segments = [...files].sort((a, b) => a.baseOffset - b.baseOffset);
   const batches: Batch[] = [];
   const firstBase = segments[0]?.baseOffset ?? 0;
@@ -71,10 +64,9 @@ export function decodeLog(files: readonly SegmentFile[], logStart: number | null
   let flaw: LogFlaw | null = null;
   for (const [segment, file] of segments.entries()) {
     end = Math.max(end, file.baseOffset);
-    const view = new DataView(file.bytes.buffer, file.bytes.byteOffset, file.bytes.byteLength);
     let position = 0;
-    while (position < view.byteLength) {
-      const batch = readHeader(file.bytes, view, segment, position, end);
+    while (position < file.bytes.length) {
+      const batch = readBatch(file.bytes, segment, position, end, decompressors);
       if ('kind' in batch) {
         flaw = batch;
         break;
@@ -88,39 +80,30 @@ export function decodeLog(files: readonly SegmentFile[], logStart: number | null
   return { segments, start: Math.min(Math.max(logStart ?? firstBase, firstBase), end), end, batches, flaw };
 }
 
-function readHeader(
+function readBatch(
   bytes: Uint8Array,
-  view: DataView,
   segment: number,
   position: number,
   offset: number,
+  decompressors: Decompressors,
 ): Batch | LogFlaw {
   const flaw = (kind: LogFlaw['kind']): LogFlaw => ({ kind, segment, position, offset });
-  const left = view.byteLength - position;
-  if (left < headerSize) return flaw('torn-tail');
-  const length = view.getInt32(position + 8);
-  const magic = view.getInt8(position + 16);
-  const size = lengthOffset + length;
-  // A zero-filled tail reads as magic 0 and length 0: nothing was ever written there.
-  if (magic !== 2) return flaw(length === 0 ? 'torn-tail' : 'unsupported-format');
-  if (size < headerSize || size > left) return flaw('torn-tail');
-  const crc = view.getUint32(position + 17);
-  if (crc32c(bytes, position + 21, position + size) !== crc) return flaw('crc-mismatch');
-  const base = readInt64(view, position);
-  const delta = view.getInt32(position + 23);
-  if (base + delta > Number.MAX_SAFE_INTEGER) return flaw('offset-too-large');
-  if (base < offset || delta < 0) return flaw('offset-regression');
-  return {
-    base,
-    last: base + delta,
-    epoch: view.getInt32(position + 12),
-    crc,
-    attributes: view.getInt16(position + 21),
-    recordCount: view.getInt32(position + 57),
-    segment,
-    position,
-    size,
-  };
+  const frame = new Frame();
+  const state = readFrame(bytes, position, bytes.length, frame);
+  if (state === 'strange') return flaw(strangeness(bytes, position));
+  if (state !== 'frame' || frame.size > bytes.length - position) return flaw('torn-tail');
+  if (!isSound(bytes, position, frame)) return flaw('crc-mismatch');
+  // The first offset of packed messages is known only after they were unpacked.
+  if (frame.base === -1) inspect(bytes, position, frame, decompressors, new Contents());
+  if (frame.base < offset) return flaw('offset-regression');
+  const { base, last, epoch, crc, attributes, isControl, size } = frame;
+  return { base, last, epoch, crc, attributes, isControl, segment, position, size };
+}
+
+function strangeness(bytes: Uint8Array, position: number): LogFlaw['kind'] {
+  if ((bytes[position + 16] as number) > 2) return 'unsupported-format';
+  const high = ((bytes[position] as number) << 8) | (bytes[position + 1] as number);
+  return high >= 0x20 ? 'offset-too-large' : 'torn-tail';
 }
 
 /** The batch that covers `offset`; null for none. */
@@ -130,88 +113,11 @@ export function batchAt(log: DecodedLog, offset: number): Batch | null {
   return batch !== undefined && batch.base <= offset ? batch : null;
 }
 
-/** True for the markers of transactions, which carry nobody's value. */
-export function isControl(batch: Batch): boolean {
-  return (batch.attributes & 0x20) !== 0;
-}
-
 /** The records of one batch, or null when its codec cannot be unpacked here or its records do not parse. */
-export function decodeRecords(log: DecodedLog, batch: Batch, decompressors: Decompressors): DecodedRecord[] | null {
+export function decodeRecords(log: DecodedLog, batch: Batch, decompressors: Decompressors): LogRecord[] | null {
   const file = log.segments[batch.segment];
-  if (file === undefined) return null;
-  const packed = file.bytes.subarray(batch.position + headerSize, batch.position + batch.size);
-  try {
-    const payload = unpack(packed, batch.attributes & 7, decompressors);
-    return payload === null ? null : parseRecords(payload, batch);
-  } catch {
-    return null;
-  }
-}
-
-function unpack(bytes: Uint8Array, codec: number, decompressors: Decompressors): Uint8Array | null {
-  switch (codec) {
-    case 0:
-      return bytes;
-    case 1:
-      return decompressors.gzip?.(bytes) ?? null;
-    case 4:
-      return decompressors.zstd?.(bytes) ?? null;
-    default:
-      return null;
-  }
-}
-
-function parseRecords(payload: Uint8Array, batch: Batch): DecodedRecord[] | null {
-  // Each record has an offset of its own.
-  if (batch.recordCount > batch.last - batch.base + 1) return null;
-  const records: DecodedRecord[] = [];
-  const cursor = { bytes: payload, at: 0 };
-  for (let index = 0; index < batch.recordCount; index += 1) {
-    const length = readVarint(cursor);
-    const end = cursor.at + length;
-    if (length < 0 || end > payload.length) return null;
-    cursor.at += 1;
-    readVarint(cursor);
-    const offset = batch.base + readVarint(cursor);
-    const key = readBytes(cursor);
-    const value = readBytes(cursor);
-    if (cursor.at > end) return null;
-    cursor.at = end;
-    records.push({ offset, key, value });
-  }
-  return records;
-}
-
-interface Cursor {
-  readonly bytes: Uint8Array;
-  at: number;
-}
-
-/** A zigzag varint of up to ten bytes. Bits above the 53rd are lost; only timestamps have any, and nobody reads them. */
-function readVarint(cursor: Cursor): number {
-  let value = 0;
-  let scale = 1;
-  for (let index = 0; index < 10; index += 1) {
-    const byte = cursor.bytes[cursor.at];
-    if (byte === undefined) throw new RangeError('a varint breaks off');
-    cursor.at += 1;
-    value += (byte & 0x7f) * scale;
-    scale *= 128;
-    if (byte < 0x80) return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-  }
-  throw new RangeError('a varint is too long');
-}
-
-function readBytes(cursor: Cursor): Uint8Array | null {
-  const length = readVarint(cursor);
-  if (length < 0) return null;
-  const end = cursor.at + length;
-  if (end > cursor.bytes.length) throw new RangeError('a field breaks off');
-  const bytes = cursor.bytes.subarray(cursor.at, end);
-  cursor.at = end;
-  return bytes;
-}
-
-function readInt64(view: DataView, at: number): number {
-  return view.getInt32(at) * 4294967296 + view.getUint32(at + 4);
+  const frame = new Frame();
+  if (file === undefined || readFrame(file.bytes, batch.position, file.bytes.length, frame) !== 'frame') return null;
+  const { records, problem } = decode(file.bytes, batch.position, frame, decompressors);
+  return problem === null ? records : null;
 }

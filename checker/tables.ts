@@ -59,6 +59,18 @@ export class NumberTable {
     return this.#rows[this.#slot(key)] as number;
   }
 
+  /** All keys, in no order. */
+  keys(): Float64Array {
+    const found = new Float64Array(this.size);
+    let count = 0;
+    for (let slot = 0; slot < this.#keys.length; slot += 1) {
+      if (this.#rows[slot] === -1) continue;
+      found[count] = this.#keys[slot] as number;
+      count += 1;
+    }
+    return found;
+  }
+
   set(key: number, row: number): void {
     let slot = this.#slot(key);
     if (this.#rows[slot] === -1) {

@@ -43,9 +43,8 @@ function verdictFor(evidence: Evidence, guarantee: Guarantee, broken: ReadonlySe
 /** Whether this kind of source can hold evidence for the guarantee, and the configuration promises it at all. */
 export function isChecked(evidence: Evidence, guarantee: Guarantee): boolean {
   switch (guarantee) {
-    case 'order':
     case 'transactions':
-      return false;
+      return evidence.history.transactions.seen;
     case 'durability':
       return evidence.promises.acks === 'all' || evidence.history.acknowledgedUnderAll;
     case 'agreement':
@@ -53,6 +52,7 @@ export function isChecked(evidence: Evidence, guarantee: Guarantee): boolean {
       return evidence.source === 'run' || evidence.logs !== null;
     case 'offsets':
     case 'visibility':
+    case 'order':
       return true;
   }
 }

@@ -9,23 +9,34 @@ import { leaderLog, finalLeader, partitionOf, unknownBecause, wholeTrace, type E
 import { judgeLoss, type Fate } from '../excuse.ts';
 import type { FinalLog } from '../final-logs.ts';
 import type { Key } from '../history.ts';
-import { acksAll, outcome, type HistoryIndex, type PassedOver } from '../index-history.ts';
+import { acksAll, outcome, type HistoryIndex } from '../index-history.ts';
+import type { Gaps } from '../readers.ts';
 import type { Reference } from '../results.ts';
 import { firstNotBefore } from '../search.ts';
 import { batchAt } from '../segments.ts';
+import type { Ints } from '../tables.ts';
 import { whyLost } from '../why.ts';
 import { historyReference, listed, offsetsInWords, plural, rangesOf, type Finding } from './finding.ts';
 
-/** Rows of one key that were acknowledged under acks=all. */
+/**
+ * Rows by key that had to be kept: acknowledged under acks=all; and of an indefinite operation with several sends all,
+ * once one of them was read, since it counts as a whole.
+ */
 function acknowledgedRows(evidence: Evidence): Map<number, number[]> {
-  const { values } = evidence.history;
+  const { values, transactions } = evidence.history;
   const rows = new Map<number, number[]>();
-  for (let row = 0; row < evidence.history.rowCount; row += 1) {
-    if (values.outcome.get(row) !== outcome.ok || values.acks.get(row) !== acksAll) continue;
+  const take = (row: number): void => {
     const key = values.key.get(row);
     const list = rows.get(key);
     if (list === undefined) rows.set(key, [row]);
     else list.push(row);
+  };
+  for (let row = 0; row < evidence.history.rowCount; row += 1) {
+    if (values.outcome.get(row) === outcome.ok && values.acks.get(row) === acksAll) take(row);
+  }
+  for (const group of transactions.indefinite) {
+    if (!group.some((row) => values.readBy.get(row) !== -1)) continue;
+    for (const row of group) if (values.acks.get(row) === acksAll) take(row);
   }
   return rows;
 }
@@ -241,8 +252,8 @@ function lostOnReplica(evidence: Evidence, key: Key, node: number, final: FinalL
 export function findLostWrites(evidence: Evidence): Finding[] {
   const { history } = evidence;
   const findings: Finding[] = [];
-  const all = gapsByKey(history.passedOver);
-  const final = gapsByKey(history.passedOver.filter((gap) => gap.final));
+  const all = gapsByKey(history.readers.gaps, history.readers.gaps.proof);
+  const final = gapsByKey(history.readers.gaps, history.readers.gaps.final);
   for (const [keyId, rows] of acknowledgedRows(evidence)) {
     const key = history.keyName(keyId);
     const missed = new Map<number, number>();
@@ -254,7 +265,7 @@ export function findLostWrites(evidence: Evidence): Finding[] {
       const gaps = (read ? final : all).get(keyId);
       const witness = offset === -1 ? -1 : witnessOf(evidence, keyId, row, offset, gaps, read);
       if (witness !== -1) missed.set(row, witness);
-      else if (!read) unseen += 1;
+      else if (!read && history.values.outcome.get(row) === outcome.ok) unseen += 1;
       else if (history.conflicts.has(`${keyId}:${offset}`)) {
         unknownBecause(evidence, 'durability', `${key}: other values were read where acknowledged ones had been`);
       }
@@ -297,7 +308,7 @@ function witnessOf(
   key: number,
   row: number,
   offset: number,
-  gaps: Gaps | undefined,
+  gaps: SortedGaps | undefined,
   onlyFinal: boolean,
 ): number {
   const { history } = evidence;
@@ -316,33 +327,45 @@ export function readAt(history: HistoryIndex, row: number, offset: number): numb
   return extras.find((extra) => extra.offset === offset && extra.index !== -1)?.index ?? -1;
 }
 
+/** A gap of one key, and the operation that passed over it. */
+interface PassedOver {
+  readonly after: number;
+  readonly before: number;
+  readonly index: number;
+}
+
 /** Gaps of one key, sorted by their start; `widest[i]` is the one of 0…i that reaches furthest. */
-interface Gaps {
+interface SortedGaps {
   readonly sorted: readonly PassedOver[];
   readonly widest: readonly PassedOver[];
 }
 
-function gapsByKey(passedOver: readonly PassedOver[]): Map<number, Gaps> {
+/** The gaps of which `by` names an operation, by key. */
+function gapsByKey(gaps: Gaps, by: Ints): Map<number, SortedGaps> {
   const lists = new Map<number, PassedOver[]>();
-  for (const gap of passedOver) {
-    const list = lists.get(gap.key);
-    if (list === undefined) lists.set(gap.key, [gap]);
+  for (let row = 0; row < gaps.count; row += 1) {
+    const index = by.get(row);
+    if (index === -1) continue;
+    const gap = { after: gaps.after.get(row), before: gaps.before.get(row), index };
+    const key = gaps.key.get(row);
+    const list = lists.get(key);
+    if (list === undefined) lists.set(key, [gap]);
     else list.push(gap);
   }
-  const gaps = new Map<number, Gaps>();
+  const found = new Map<number, SortedGaps>();
   for (const [key, sorted] of lists) {
-    sorted.sort((x, y) => x.after - y.after);
+    sorted.sort((x, y) => x.after - y.after || x.index - y.index);
     let reach = sorted[0] as PassedOver;
     const widest = sorted.map((gap) => {
       if (gap.before > reach.before) reach = gap;
       return reach;
     });
-    gaps.set(key, { sorted, widest });
+    found.set(key, { sorted, widest });
   }
-  return gaps;
+  return found;
 }
 
-function passedOverBy(gaps: Gaps, offset: number): number {
+function passedOverBy(gaps: SortedGaps, offset: number): number {
   const beyond = firstNotBefore(gaps.sorted.length, (at) => (gaps.sorted[at] as PassedOver).after < offset);
   const reach = gaps.widest[beyond - 1];
   return reach !== undefined && reach.before > offset ? reach.index : -1;

@@ -114,7 +114,8 @@ function passedOverLater(evidence: Evidence): Map<number, number> {
   const { history } = evidence;
   const { values } = history;
   const gone = new Map<number, number>();
-  if (history.passedOver.length === 0) return gone;
+  const { gaps } = history.readers;
+  if (gaps.count === 0) return gone;
   const rowsByKey = new Map<number, number[]>();
   for (const row of rowsRead(evidence)) {
     const key = values.key.get(row);
@@ -123,13 +124,13 @@ function passedOverLater(evidence: Evidence): Map<number, number> {
     else list.push(row);
   }
   for (const rows of rowsByKey.values()) rows.sort((x, y) => values.readOffset.get(x) - values.readOffset.get(y));
-  for (const gap of history.passedOver) {
-    const rows = rowsByKey.get(gap.key) ?? [];
-    for (let at = firstAfter(evidence, rows, gap.after); at < rows.length; at += 1) {
+  for (let gap = 0; gap < gaps.count; gap += 1) {
+    const since = gaps.since.get(gap);
+    const rows = since === -1 ? [] : (rowsByKey.get(gaps.key.get(gap)) ?? []);
+    for (let at = firstAfter(evidence, rows, gaps.after.get(gap)); at < rows.length; at += 1) {
       const row = rows[at] as number;
-      const offset = values.readOffset.get(row);
-      if (offset >= gap.before) break;
-      if (values.readBy.get(row) < gap.since && !gone.has(row)) gone.set(row, gap.index);
+      if (values.readOffset.get(row) >= gaps.before.get(gap)) break;
+      if (values.readBy.get(row) < since && !gone.has(row)) gone.set(row, gaps.sinceIndex.get(gap));
     }
   }
   return gone;

@@ -177,7 +177,7 @@ describe('no input', () => {
       }),
       { numRuns: 2000, seed: 11 },
     );
-  });
+  }, 60_000);
 
   it('makes the checker throw: any JSON at all in the place of lines', () => {
     const story = s1aPrime('hw');
@@ -215,7 +215,7 @@ describe('no input', () => {
       }),
       { numRuns: 1000, seed: 12 },
     );
-  });
+  }, 60_000);
 });
 
 function invoke(f: string, value: string): string {

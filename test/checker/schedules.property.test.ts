@@ -15,8 +15,9 @@ import { scenarioDefaults } from '../../harness/sim/scenario-settings.ts';
 import { parseStep } from '../../harness/sim/scenario-steps.ts';
 import { inputOf, playedSteps } from './played.ts';
 
-/** RUNS sets how many schedules are tried of each kind. Searching takes a few seconds on an idle machine. */
-const PATIENCE_MS = 120_000;
+/** How many schedules are tried of each kind, if not as many as stand below. Some take a few seconds on an idle machine. */
+const { RUNS } = process.env;
+const PATIENCE_MS = Math.max(120_000, Number(RUNS ?? 0) * 50);
 
 const broker = fc.constantFrom('1', '2', '3');
 const place = fc.constantFrom('1', '2', '3', 'controller');
@@ -132,7 +133,7 @@ describe('on random schedules', () => {
           expect(judged.results).toMatchObject({ valid: true, anomalies: [], notes: [] });
           count += 1;
         }),
-        { seed: 5, numRuns: Number(process.env['RUNS'] ?? 60) },
+        { seed: 5, numRuns: Number(RUNS ?? 60) },
       );
       expect(count).toBeGreaterThan(30);
     },
@@ -151,7 +152,7 @@ describe('on random schedules', () => {
           expect(judged.results).toMatchObject({ valid: true, notes: [] });
           if (judged.lost) losses += 1;
         }),
-        { seed: 6, numRuns: Number(process.env['RUNS'] ?? 60) },
+        { seed: 6, numRuns: Number(RUNS ?? 60) },
       );
       expect(losses).toBeGreaterThan(5);
     },
@@ -170,7 +171,7 @@ describe('on random schedules', () => {
           const found = judged.results.anomalies.some(({ kind }) => kind === 'lost-acked-write');
           expect(found).toBe(judged.lost);
         }),
-        { seed: 8, numRuns: Number(process.env['RUNS'] ?? 40) },
+        { seed: 8, numRuns: Number(RUNS ?? 40) },
       );
       expect(losses).toBeGreaterThan(5);
     },

@@ -107,7 +107,7 @@ function gapsOf(history: readonly Operation[]): Gap[] {
   for (const operation of history) {
     if (operation.f !== 'poll' || operation.type !== 'ok' || operation.error !== undefined) continue;
     const all = session(history, operation);
-    const since = all.find(({ type, f, final }) => type === 'invoke' && (f === 'poll' || final === true))?.index ?? -1;
+    const since = all.find(({ type, f }) => type === 'invoke' && f === 'poll')?.index ?? -1;
     const polls = all.filter(({ f, type }) => f === 'poll' && type !== 'invoke');
     const broken = polls.findLastIndex((poll) => poll.type !== 'ok' || poll.error !== undefined);
     const readBefore = polls

@@ -448,14 +448,14 @@ describe('a run that settled, and failed after that', () => {
       100,
       [
         [0, 1],
-        [2, 3],
+        [1, 2],
       ],
       { final: true },
     );
     const hidden = story.check({ run });
     expect(hidden).toMatchObject({ valid: 'unknown', anomalies: [], guarantees: { visibility: 'unknown' } });
     expect(hidden.notes.join()).toContain('1 acknowledged record stands in the log of its leader');
-    story.poll(101, [[1, 2]], { final: true });
+    story.poll(101, [[2, 3]], { final: true });
     expect(story.check({ run })).toMatchObject({ valid: true, notes: [] });
   });
 });
