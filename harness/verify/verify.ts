@@ -2,11 +2,10 @@
  * `verify-logs` from directories to a document: finds the replicas, hands each partition's to the checker, and gathers
  * what it says.
  */
-import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { unpackedMax } from '../../checker/logs/contents.ts';
 import type { ByteTools } from '../../checker/logs/lane.ts';
 import type { PartitionReport } from '../../checker/logs/report.ts';
 import { verifyPartition } from '../../checker/logs/verify-partition.ts';
+import { decompressors } from '../check/decompressors.ts';
 import { documentOf, type VerifyDocument } from './document.ts';
 import { findCopies, type CopyPlace } from './find-copies.ts';
 import { readCopy } from './read-copy.ts';
@@ -36,10 +35,7 @@ function verifyPlaces(partition: string, places: readonly CopyPlace[], compacted
 }
 
 const tools: ByteTools = {
-  decompressors: {
-    gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: unpackedMax }),
-    zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: unpackedMax }),
-  },
+  decompressors,
   sameBytes: (one, at, other, otherAt, length) =>
     Buffer.prototype.compare.call(one, other, otherAt, otherAt + length, at, at + length) === 0,
 };

@@ -10,6 +10,7 @@ import { chooseRuntime } from '../../harness/run/runtimes.ts';
 import { checkingFigures } from './checking.ts';
 import { clusterFigures, sendFigures } from './clusters.ts';
 import type { Figure } from './figure.ts';
+import { logFigures } from './logs.ts';
 import { simulatorFigures } from './simulator.ts';
 
 const CONCURRENCIES = [1, 8, 32, 128];
@@ -32,6 +33,8 @@ doing('the simulator');
 figures.push(...simulatorFigures());
 doing('check and report');
 figures.push(...checkingFigures());
+doing('verify-logs');
+figures.push(...logFigures());
 doing('local processes');
 const local = await chooseRuntime('local');
 figures.push(...(await clusterFigures(local)), ...(await sendFigures(local, CONCURRENCIES)));
