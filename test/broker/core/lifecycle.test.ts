@@ -88,7 +88,9 @@ describe('a start', () => {
     expect(() => createBroker(configOf(1, 'hv'), [], 0)).toThrow(
       'there is no build "hv": use hw, hw-elect, kip101, kip279, epoch',
     );
-    expect(() => createBroker(configOf(1, 'hw', { defects: ['x'] }), [], 0)).toThrow('there is no defect "x": use truncate-none, ');
+    expect(() => createBroker(configOf(1, 'hw', { defects: ['x'] }), [], 0)).toThrow(
+      'there is no defect "x": use truncate-none, ',
+    );
   });
 });
 

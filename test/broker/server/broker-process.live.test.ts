@@ -116,7 +116,11 @@ describe('a broker that cannot go on', () => {
       { build: 'old' },
       'tidemark broker 1: there is no build old; choose one of hw, hw-elect, kip101, kip279, epoch',
     ],
-    ['an unknown defect', { defects: ['none'] }, 'tidemark broker 1: there is no defect none; choose among truncate-none'],
+    [
+      'an unknown defect',
+      { defects: ['none'] },
+      'tidemark broker 1: there is no defect none; choose among truncate-none',
+    ],
     ['the number of nobody', { node: 0 }, 'tidemark broker: node is 0; it has to be a number from 1'],
     ['no port', { listen: { host: '127.0.0.1' } }, 'listen.port is missing; it has to be a port'],
     ['an address of another machine', { listen: { host: '192.0.2.1', port: 9092 } }, 'no such address; choose another'],
