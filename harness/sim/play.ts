@@ -16,15 +16,11 @@ import type { ApiName, RecordSet, RequestBody, ResponseBody } from '../../broker
 import { buildNames } from '../../broker/core/builds.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import { SimCluster } from './cluster.ts';
-import { replicasOn } from './replicas.ts';
-import { endOffsetOf } from './disk.ts';
-import type { PlayEvidence } from './judgement.ts';
 import { narrateMessage, narrateTrace, nodeName, toldLine } from './narrate.ts';
 import type { HeldMessage, Hold, Lane, Message } from './network.ts';
 import { PlayHistory } from './play-history.ts';
 import type { ScenarioSettings } from './scenario-settings.ts';
 import type { Call } from './sim-client.ts';
-import type { SimulatedReplica } from './simulation.ts';
 
 /** A step that makes no sense as things stand. */
 export class PlayError extends Error {}
@@ -76,10 +72,10 @@ export class Play {
   readonly steppedFollowers = new Set<string>();
   /** False: the cluster was given its time to settle, and did not. */
   settledInTime = true;
-  readonly #settings: ScenarioSettings;
-  readonly #defects: readonly string[];
-  readonly #history = new PlayHistory();
-  #partitions: PartitionName[] = [];
+  readonly settings: ScenarioSettings;
+  readonly defects: readonly string[];
+  readonly history = new PlayHistory();
+  #partitions: readonly PartitionName[] = [];
   readonly #valuesByChecksum = new Map<string, readonly string[]>();
   /** Names of messages that have been taken in by whom they were for. */
   readonly #arrived = new Set<Message>();
@@ -89,8 +85,8 @@ export class Play {
     const builds = buildsByNode(build, brokers, buildNames);
     if (typeof builds === 'string') throw new Error(builds);
     this.build = build;
-    this.#settings = settings;
-    this.#defects = defects;
+    this.settings = settings;
+    this.defects = defects;
     this.cluster = new SimCluster({
       builds,
       defects,
@@ -129,6 +125,10 @@ export class Play {
   /** Runs until something holds that a step depends on. */
   await(what: string, reached: () => boolean): void {
     if (!this.runUntil(reached)) throw new PlayError(`${what} within ${PATIENCE_MS} ms`);
+  }
+
+  get partitions(): readonly PartitionName[] {
+    return this.#partitions;
   }
 
   /** The partition of that name, or the only one. */
@@ -208,7 +208,7 @@ export class Play {
     };
     const call = this.cluster.kernel.client(client).call(this.#brokerId(leader), 'Produce', PRODUCE_VERSION, body);
     const level = acks === -1 ? 'all' : acks;
-    this.#history.sends(
+    this.history.sends(
       { client, key: partition.key, values, acks: level, node: leader, msg: call.msg },
       this.cluster.kernel.nowNs,
     );
@@ -236,7 +236,7 @@ export class Play {
     };
     const { kernel } = this.cluster;
     const call = kernel.client(client).call(this.#brokerId(broker), 'Fetch', FETCH_VERSION, body);
-    const completed = this.#history.reads(client, partition.key, offset, kernel.nowNs);
+    const completed = this.history.reads(client, partition.key, offset, kernel.nowNs);
     this.await(`broker ${broker} did not answer`, () => call.answer !== null || call.closed);
     const answer = call.answer?.responses[0]?.partitions[0];
     const errorCode = answer?.errorCode ?? -1;
@@ -281,60 +281,6 @@ export class Play {
     return log === undefined ? [] : this.#valuesIn(parseRecordSet(disk.read(key, 0, log.sizeBytes)));
   }
 
-  /** Ends whatever was done to the cluster, and gives it time to come to rest; it may not. */
-  healAndSettle(withinMs = PATIENCE_MS): void {
-    const { kernel, brokers } = this.cluster;
-    for (const hold of this.holds.values()) kernel.network.release(hold);
-    this.holds.clear();
-    const places = ['clients', 'controller', ...brokers] as const;
-    for (const from of places) for (const to of places) kernel.heal(from, to);
-    for (const id of ['controller', ...brokers] as const) {
-      const node = this.node(id);
-      if (node.paused) node.resume();
-      if (!node.running) node.start();
-    }
-    this.settledInTime = this.#comesToRest(kernel.nowNs + withinMs * NS_PER_MS);
-    this.narrate('', this.settledInTime ? 'all is at rest' : 'the cluster does not come to rest');
-  }
-
-  /** Whether every replica of every partition is up, in the ISR, and holds and knows the same. */
-  isSettled(): boolean {
-    return this.#partitions.every((partition) => this.isPartitionSettled(partition));
-  }
-
-  isPartitionSettled(partition: PartitionName): boolean {
-    const { replicas, isr, leader } = this.state(partition);
-    if (leader < 0 || isr.length < replicas.length) return false;
-    const known = replicas.map((id) => this.replica(id, partition));
-    const [first] = known;
-    return known.every(
-      (replica) =>
-        replica !== null &&
-        replica.highWatermark === replica.log.endOffset &&
-        replica.log.endOffset === first?.log.endOffset &&
-        replica.leaderEpoch === first.leaderEpoch,
-    );
-  }
-
-  /** What the checker is to judge: everything that was seen up to now, and the logs as they stand. */
-  evidence(name: string): PlayEvidence {
-    const { nowNs } = this.cluster.kernel;
-    for (const { call } of this.produced.values()) if (call.closed) this.#history.isDisconnected(call.msg, nowNs);
-    const leaders = this.#partitions.map((partition) => [partition.key, this.state(partition).leader] as const);
-    return {
-      name,
-      build: this.build,
-      defects: this.#defects,
-      brokers: this.cluster.brokers.length,
-      settings: this.#settings,
-      history: this.#history.operations,
-      trace: this.trace.map((line) => this.#byProcess(line)),
-      replicas: this.cluster.brokers.flatMap((id) => this.#filesOf(id)),
-      settled: this.isSettled() ? true : this.settledInTime ? null : false,
-      finalLeaders: Object.fromEntries(leaders.filter(([, leader]) => leader >= 0)),
-    };
-  }
-
   /** Records by the checksum of their batch, as a trace line names it. */
   valuesByHash(hash: string): readonly string[] {
     return this.#valuesByChecksum.get(hash) ?? [];
@@ -344,29 +290,6 @@ export class Play {
   namesOf(values: readonly string[]): string {
     if (values.length <= 4) return values.join(', ');
     return `${values[0]} to ${values.at(-1)}`;
-  }
-
-  /** At rest, and still so when every fetch that waits has been answered. */
-  #comesToRest(deadlineNs: number): boolean {
-    const { kernel } = this.cluster;
-    const restMs = 2 * this.#settings.fetchMaxWaitMs;
-    while (kernel.runUntil(() => this.isSettled(), deadlineNs - kernel.nowNs)) {
-      const ends = (): string =>
-        JSON.stringify(this.cluster.brokers.map((id) => this.node(id).disk.logs.map(endOffsetOf)));
-      const before = ends();
-      this.runFor(restMs);
-      if (this.isSettled() && ends() === before) return true;
-    }
-    return false;
-  }
-
-  #byProcess(line: TraceLine): TraceLine {
-    return 'msg' in line && typeof line.msg === 'string' ? { ...line, msg: this.#history.byProcess(line.msg) } : line;
-  }
-
-  /** A broker's logs, each as one segment file. */
-  #filesOf(id: NodeId): SimulatedReplica[] {
-    return replicasOn(this.node(id).disk, id);
   }
 
   #isLive(id: NodeId): boolean {
@@ -418,7 +341,7 @@ export class Play {
     if (answer === undefined) return;
     const { clientId } = this.cluster.kernel.client(lane.to.name);
     const { errorCode, baseOffset } = answer;
-    this.#history.isAnswered(`${clientId}#${correlationId}`, errorCode, baseOffset, this.cluster.kernel.nowNs);
+    this.history.isAnswered(`${clientId}#${correlationId}`, errorCode, baseOffset, this.cluster.kernel.nowNs);
   }
 }
 

@@ -32,7 +32,7 @@ const fieldsByName = new Map<string, Field>(
     .map((field) => [nameOf(field), field]),
 );
 
-export const runSettingNames: readonly string[] = [...fieldsByName.keys()];
+const runSettingNames: readonly string[] = [...fieldsByName.keys()];
 
 /** The lines that make the configuration of the defaults. */
 export function writeSettings(config: RunConfig): string[] {

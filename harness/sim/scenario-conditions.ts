@@ -7,6 +7,7 @@
 import type { EpochEntry, NodeId } from '../../broker/core/step.ts';
 import { errorName } from '../../broker/protocol/index.ts';
 import { endOffsetOf } from './disk.ts';
+import { isPartitionSettled } from './play-end.ts';
 import { PlayError } from './play.ts';
 import type { PartitionName, Play, Produced } from './play.ts';
 import { normalize } from './scenario-steps.ts';
@@ -234,7 +235,7 @@ const kinds: readonly ConditionKind[] = [
           : `LEO ${known.log.endOffset} HW ${known.highWatermark} epoch ${known.leaderEpoch}`;
       });
       const actual = `ISR ${sorted(isr)}; ${standing.join('; ')}`;
-      return { holds: play.isPartitionSettled(partition), actual };
+      return { holds: isPartitionSettled(play, partition), actual };
     },
   },
   {

@@ -5,6 +5,7 @@
  * shortened to `2`. To add a step, add an entry.
  */
 import type { NodeId, Peer } from '../../broker/core/step.ts';
+import { healAndSettle } from './play-end.ts';
 import { PlayError } from './play.ts';
 import type { Play } from './play.ts';
 import { nodeName } from './narrate.ts';
@@ -140,7 +141,7 @@ const kinds: readonly StepKind[] = [
     usage: 'heal everything and settle [within <n> ms|s]',
     pattern: /^heal everything and settle(?: within (?<count>\d+(?:\.\d+)?) (?<unit>ms|s))?$/,
     act: (play, { count, unit }) =>
-      play.healAndSettle(count === undefined ? undefined : Number(count) * (unit === 's' ? 1000 : 1)),
+      healAndSettle(play, count === undefined ? undefined : Number(count) * (unit === 's' ? 1000 : 1)),
   },
   {
     usage: 'cut|heal <node> to|and <node>, where a node may be clients',

@@ -13,6 +13,7 @@ import { defects, isDefect } from '../../broker/core/defects.ts';
 import type { TraceLine } from '../../broker/core/trace.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import type { Judgement, PlayJudge } from './judgement.ts';
+import { evidenceOf } from './play-end.ts';
 import { Play, PlayError } from './play.ts';
 import { ScenarioError, namesOf, unreadable } from './scenario-lines.ts';
 import { conditionUsages, parseCondition } from './scenario-conditions.ts';
@@ -101,7 +102,7 @@ export function playScenario(scenario: Scenario, build: string, judge: PlayJudge
   for (const line of scenario.story) play.tell(line === '' ? '' : `  ${line}`);
   play.tell('');
   play.start();
-  const trial = new Trial(play, () => judge(play.evidence(scenario.file)));
+  const trial = new Trial(play, () => judge(evidenceOf(play, scenario.file)));
   for (const statement of scenario.statements) {
     if (statement.on !== null && !statement.on.includes(build)) continue;
     const failure = perform(scenario.file, trial, statement);
