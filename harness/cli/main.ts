@@ -20,9 +20,11 @@ import { registerCheck } from './check.ts';
 import { registerCompare } from './compare.ts';
 import { registerExplore } from './explore.ts';
 import { registerGc } from './gc.ts';
+import { registerReplay } from './replay.ts';
 import { registerReport } from './report.ts';
 import { registerRun } from './run.ts';
 import { registerScenario } from './scenario.ts';
+import { registerShrink } from './shrink.ts';
 import { registerUp } from './up.ts';
 import { registerVerifyLogs } from './verify-logs.ts';
 
@@ -41,6 +43,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     registerExplore,
     registerCheck,
     registerScenario,
+    registerReplay,
+    registerShrink,
     registerVerifyLogs,
     registerReport,
     registerGc,

@@ -25,7 +25,11 @@ export function registerRun(program: Command): void {
   addRunOptions(command)
     .option('--leave-db-running', 'keep the cluster after the test, until Ctrl-C', false)
     .option('--codec', 'simulator: encode and decode every message as on a real wire', false)
-    .option('--check-determinism', 'simulator: run twice, compare everything, and exit with 4 if anything differs', false)
+    .option(
+      '--check-determinism',
+      'simulator: run twice, compare everything, and exit with 4 if anything differs',
+      false,
+    )
     .action(async (flags: SingleRunFlags) => {
       process.exitCode = await run(flags);
     });
@@ -89,7 +93,7 @@ async function keepUntilInterrupted(cluster: Cluster, progress: Progress, signal
 }
 
 /** The anomalies and the verdict of one run, for a terminal. */
-function sayResults(results: RunResults, line: (text: string) => void): void {
+export function sayResults(results: RunResults, line: (text: string) => void): void {
   for (const anomaly of results.anomalies.slice(0, 20)) {
     const mood = anomaly.class === 'violation' ? 'bad' : 'unsure';
     line(`${paint(mood, `${anomaly.kind} (${anomaly.class})`)} ${anomaly.summary}`);

@@ -22,6 +22,8 @@ import type { ValueCounters } from '../workload/send-poll.ts';
 import { createSendPoll, defaultSendPoll, nextOperation } from '../workload/send-poll.ts';
 import { startThread } from '../workload/thread.ts';
 import type { Source, ThreadPorts } from '../workload/thread.ts';
+import { writtenLoad } from '../workload/written.ts';
+import type { LoadPlan } from '../sim/simulation.ts';
 import type { Recorder } from './recorder.ts';
 import type { Clock } from './sockets.ts';
 import { clockFrom, driveClient } from './sockets.ts';
@@ -31,6 +33,8 @@ export interface LoadOptions {
   readonly config: Pick<RunConfig, 'acks' | 'topic' | 'partitions' | 'rate' | 'concurrency' | 'clientTimeoutMs'>;
   readonly recorder: Recorder;
   readonly random: Random;
+  /** Exactly these operations, instead of those that the workload draws. */
+  readonly plan?: LoadPlan | undefined;
   /** Origin of the run's clock: a reading of `process.hrtime.bigint()`. */
   readonly clockOriginNs: bigint;
   /** Told once, and at once, when the load has ended because the history could not be written. */
@@ -61,9 +65,9 @@ export function startLoad(options: LoadOptions): Load {
     const state = createSendPoll(workload, values, random.stream(`workload:${process}`), shared.clock());
     return { next: (nowNs) => nextOperation(state, nowNs), observe: () => {} };
   };
-  const threads = Array.from({ length: config.concurrency }, (_, process) =>
-    run(shared, process, workloadOf, false),
-  );
+  const sourceOf =
+    options.plan === undefined ? workloadOf : writtenLoad(options.plan, config.concurrency, shared.clock());
+  const threads = Array.from({ length: config.concurrency }, (_, process) => run(shared, process, sourceOf, false));
   let reading: readonly Running[] = [];
 
   const stop = async (): Promise<void> => {
@@ -158,12 +162,7 @@ function createShared(options: LoadOptions): Shared {
 }
 
 /** Starts a thread on real sockets and a real clock. `final`: it reads everything back. */
-function run(
-  shared: Shared,
-  firstProcess: number,
-  sourceOf: (process: number) => Source,
-  final: boolean,
-): Running {
+function run(shared: Shared, firstProcess: number, sourceOf: (process: number) => Source, final: boolean): Running {
   const { recorder, clock } = shared;
   const { promise: done, resolve } = Promise.withResolvers<number>();
   const ports: ThreadPorts = {

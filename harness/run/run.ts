@@ -14,6 +14,8 @@ import { join } from 'node:path';
 import { nodeName } from '../../checker/parse-trace.ts';
 import type { RunResults } from '../../checker/results.ts';
 import type { Cluster, LinkProbe, NodeId } from '../../nemesis/ports.ts';
+import type { Schedule } from '../../nemesis/schedule.ts';
+import type { LoadPlan } from '../sim/simulation.ts';
 import { endsOf, leadersOf } from '../../nemesis/rest.ts';
 import { isFullySynced } from '../../nemesis/view.ts';
 import { collectedBytes } from '../check/collected-bytes.ts';
@@ -41,6 +43,9 @@ export interface RunRequest {
   readonly name: string;
   /** The command that shows this run again. */
   readonly command: string;
+  /** Instead of the faults, and of the operations, that the seed draws. */
+  readonly schedule?: Schedule | undefined;
+  readonly load?: LoadPlan | undefined;
   readonly progress: Progress;
   readonly signal: AbortSignal;
   /** With `--leave-db-running`: resolves when the cluster may go. */
@@ -247,8 +252,9 @@ class Run {
   async #test(cluster: Cluster, trace: TraceLog, recorder: Recorder): Promise<void> {
     const { config, directory } = this.#request;
     const random = createRandom(config.seed);
-    const schedule = planOf(config);
+    const { schedule = planOf(config), load: plan } = this.#request;
     writeJson(join(directory, 'schedule.json'), schedule);
+    if (plan !== undefined) writeJson(join(directory, 'load.json'), plan);
     const admin = createAdmin(cluster.addresses, config.clientTimeoutMs);
     const faults = prepareFaults({
       schedule,
@@ -266,6 +272,7 @@ class Run {
       config,
       recorder,
       random,
+      plan,
       clockOriginNs: this.#clockOriginNs,
       onFailure: (error) => this.#fail(error),
     });

@@ -106,7 +106,9 @@ export function* dropOperations(from: Case): Pass {
 /** Fewer brokers, fewer threads. */
 export function* smallerTopology(from: Case): Pass {
   let best = from;
-  for (let brokers = best.config.brokers - 1; brokers >= 1; brokers -= 1) {
+  /* Where each broker has a build of its own, there is none to spare. */
+  const fewest = best.config.build.includes('=') ? best.config.brokers : 1;
+  for (let brokers = best.config.brokers - 1; brokers >= fewest; brokers -= 1) {
     const accepted = yield withBrokers(best, brokers);
     if (accepted === null) break;
     best = accepted;
@@ -148,7 +150,8 @@ export function* roundNumbers(from: Case): Pass {
       }
     }
   }
-  return yield* roundOperations(best);
+  const rounded = yield* roundOperations(best);
+  return (yield renumbered(rounded)) ?? rounded;
 }
 
 /** The end as early as it can be. */
@@ -201,6 +204,18 @@ function* roundOperations(from: Case): Pass {
     if (accepted !== null) return accepted;
   }
   return from;
+}
+
+/** Values count from 1, and faults too. */
+function renumbered(from: Case): Case {
+  let value = 0;
+  const operations = from.load.operations.map((planned) => {
+    if (planned.operation.f !== 'send') return planned;
+    value += 1;
+    return { ...planned, operation: { ...planned.operation, value } };
+  });
+  const faults = from.schedule.faults.map((fault, index) => ({ ...fault, id: `f${index + 1}` }));
+  return withFaults(withOperations(from, operations), faults);
 }
 
 type Simpler = (fault: Fault) => Fault[];

@@ -46,7 +46,13 @@ export interface ShrinkProgress {
 
 export interface Shrunk {
   readonly signature: string;
-  readonly original: { readonly faults: number; readonly operations: number };
+  readonly original: {
+    readonly faults: number;
+    readonly operations: number;
+    readonly brokers: number;
+    readonly partitions: number;
+    readonly threads: number;
+  };
   readonly smallest: Case;
   readonly judged: Judged;
   readonly anomaly: Anomaly;
@@ -97,7 +103,13 @@ export async function shrink(request: SimulationRequest, options: ShrinkOptions)
     type: 'shrunk',
     shrunk: {
       signature,
-      original: { faults: request.schedule.faults.length, operations: written.load.operations.length },
+      original: {
+        faults: request.schedule.faults.length,
+        operations: written.load.operations.length,
+        brokers: request.config.brokers,
+        partitions: request.config.partitions,
+        threads: request.config.concurrency,
+      },
       smallest: best,
       judged,
       anomaly: judged.violations.get(signature) ?? anomaly,

@@ -16,6 +16,7 @@ import type { ValueCounters } from '../workload/send-poll.ts';
 import { createSendPoll, defaultSendPoll, nextOperation } from '../workload/send-poll.ts';
 import { startThread } from '../workload/thread.ts';
 import type { Source, Thread, ThreadPorts } from '../workload/thread.ts';
+import { writtenLoad } from '../workload/written.ts';
 import { addressOf } from './cluster.ts';
 import type { SimCluster } from './cluster.ts';
 import { driveInKernel } from './sim-process.ts';
@@ -50,7 +51,8 @@ export class SimLoad {
   start(): void {
     const { config, plan } = this.#options;
     const ports = this.#ports(false);
-    const sourceOf = plan === null ? this.#drawn() : this.#written(plan);
+    const sourceOf =
+      plan === null ? this.#drawn() : writtenLoad(plan, config.concurrency, this.#options.cluster.kernel.nowNs);
     this.#threads = Array.from({ length: config.concurrency }, (_, thread) =>
       startThread(ports, thread, sourceOf, () => {}),
     );
@@ -98,25 +100,6 @@ export class SimLoad {
     return (process) => {
       const state = createSendPoll(workload, values, random.stream(`workload:${process}`), cluster.kernel.nowNs);
       return { next: (nowNs) => nextOperation(state, nowNs), observe: () => {} };
-    };
-  }
-
-  #written({ operations }: LoadPlan): (process: number) => Source {
-    const { config, cluster } = this.#options;
-    const startNs = cluster.kernel.nowNs;
-    const byThread = Array.from({ length: config.concurrency }, (_, thread) =>
-      operations.filter((operation) => operation.thread === thread).values(),
-    );
-    return (process) => {
-      const left = byThread[process % config.concurrency]!;
-      return {
-        next(nowNs) {
-          const { value, done } = left.next();
-          if (done === true) return null;
-          return { operation: value.operation, dueNs: Math.max(nowNs, startNs + value.atMs * NS_PER_MS) };
-        },
-        observe: () => {},
-      };
     };
   }
 

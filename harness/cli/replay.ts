@@ -1,0 +1,122 @@
+/**
+ * `tidemark replay DIR`: a stored run's schedule again, on any build and any runtime.
+ */
+import { realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { Option, type Command } from 'commander';
+import type { RunReport } from '../run/run.ts';
+import { UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { faultKindsOf } from '../plan/config.ts';
+import type { RunConfig } from '../plan/config.ts';
+import { createProgress } from '../progress.ts';
+import type { Progress } from '../progress.ts';
+import type { StoredPlan } from '../shrink/stored-plan.ts';
+import { createStoreDirectory, pointLatest } from '../store.ts';
+import { onInterrupt } from './interrupt.ts';
+import { sayResults } from './run.ts';
+
+interface ReplayFlags {
+  readonly build?: string;
+  readonly runtime?: RunConfig['runtime'];
+  readonly resolved: boolean;
+  readonly store: string;
+  readonly json: boolean;
+}
+
+export function registerReplay(program: Command): void {
+  program
+    .command('replay')
+    .argument(
+      '<dir>',
+      'folder of a run, of a run in a comparison, or of a find; or a file with a configuration and a schedule',
+    )
+    .description('a stored run’s schedule again, on any build and any runtime')
+    .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch (default: as stored)')
+    .addOption(
+      new Option('--runtime <runtime>', 'where brokers run (default: as stored)').choices(['sim', 'local', 'docker']),
+    )
+    .option('--resolved', 'break the nodes that each role was in the stored run, whoever has the role now', false)
+    .option('--store <dir>', 'where runs are kept', 'store')
+    .option('--json', 'print the results as JSON on standard output', false)
+    .action(async (path: string, flags: ReplayFlags) => {
+      process.exitCode = await replay(path, flags);
+    });
+}
+
+async function replay(path: string, flags: ReplayFlags): Promise<number> {
+  const plan = await wantedPlan(path, flags);
+  const { config, schedule } = plan;
+  const progress = createProgress();
+  progress.line(
+    `seed ${config.seed} · ${config.build} · ${schedule.faults.length} faults of ${relative('.', path) || '.'}`,
+  );
+  /* Not by the name of a link: the newest run is this one from now on. */
+  const folder = relative('.', realpathSync(path)) || '.';
+  const command = [
+    `npm run tidemark -- replay ${folder}`,
+    ...(flags.build === undefined ? [] : [`--build ${flags.build}`]),
+    `--runtime ${config.runtime}`,
+    ...(flags.resolved ? ['--resolved'] : []),
+  ].join(' ');
+  const directory = createStoreDirectory(flags.store, 'replay', new Date());
+  pointLatest(flags.store, directory);
+  const { results, error } = await (config.runtime === 'sim' ? inSimulator : onMachines)(plan, {
+    directory,
+    command,
+    progress,
+  });
+  if (results !== null) {
+    sayResults(results, progress.line);
+    progress.line(`report  ${relative('.', join(directory, 'report.html'))}`);
+    progress.line(`again   ${command}`);
+    if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  }
+  progress.line(`seed ${config.seed}`);
+  if (error !== null) throw error;
+  return results === null ? exitCodes.environment : exitCodeOfVerdict(results.valid);
+}
+
+/** What is to be played, every word of it checked. */
+async function wantedPlan(path: string, flags: ReplayFlags): Promise<StoredPlan> {
+  const { planOn, readHistory, readStoredPlan } = await import('../shrink/stored-plan.ts');
+  const stored = readStoredPlan(path);
+  const plan = planOn(stored, flags.build, flags.runtime ?? stored.config.runtime);
+  const able = faultKindsOf[plan.config.runtime];
+  const strange = plan.schedule.faults.find(({ kind }) => !able.includes(kind));
+  if (strange !== undefined) {
+    throw new UsageError(
+      `${path}: its fault ${strange.id} is ${strange.kind}, which runtime ${plan.config.runtime} cannot do; use --runtime sim`,
+    );
+  }
+  if (!flags.resolved) return plan;
+  const { resolveSchedule } = await import('../shrink/resolve.ts');
+  return { ...plan, schedule: resolveSchedule(plan.schedule, readHistory(path)) };
+}
+
+interface Place {
+  readonly directory: string;
+  readonly command: string;
+  readonly progress: Progress;
+}
+
+async function inSimulator(request: StoredPlan, { directory, command, progress }: Place): Promise<RunReport> {
+  const { executeSimulatedRun } = await import('../run/simulated-run.ts');
+  const { writeRunReport } = await import('../report/run.ts');
+  progress.step('simulating');
+  const report = executeSimulatedRun({ request, name: nameOf(request), command, directory, keep: () => true });
+  if (report.kept) writeRunReport(directory);
+  return report;
+}
+
+async function onMachines(plan: StoredPlan, { directory, command, progress }: Place): Promise<RunReport> {
+  const signal = onInterrupt(progress);
+  const { chooseRuntime } = await import('../run/runtimes.ts');
+  const { executeRun } = await import('../run/run.ts');
+  const runtime = await chooseRuntime(plan.config.runtime === 'sim' ? undefined : plan.config.runtime);
+  progress.line(runtime.reason);
+  return executeRun({ ...plan, runtime, directory, name: nameOf(plan), command, progress, signal });
+}
+
+function nameOf({ config }: StoredPlan): string {
+  return `${config.build}-${config.seed}`;
+}

@@ -1,0 +1,94 @@
+/**
+ * `tidemark shrink DIR`: reduces a failing run to the fewest faults, operations and nodes that still fail the same way.
+ */
+import type { Command } from 'commander';
+import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { createProgress, paint } from '../progress.ts';
+import type { Progress } from '../progress.ts';
+import { counted } from '../report/words.ts';
+import type { ShrinkOutcome } from '../shrink/shrink.ts';
+import type { StoredPlan } from '../shrink/stored-plan.ts';
+import { onInterrupt } from './interrupt.ts';
+import { durationOption, numberOption } from './options.ts';
+
+interface ShrinkFlags {
+  readonly budget: number;
+  readonly runs: number;
+  readonly build?: string;
+  readonly store: string;
+  readonly json: boolean;
+}
+
+export function registerShrink(program: Command): void {
+  program
+    .command('shrink')
+    .argument('<dir>', 'folder of a failing run, of a run in a comparison, or of a find of explore')
+    .description(
+      'reduces a failing run to the fewest faults and operations that still fail the same way, in the simulator',
+    )
+    .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch (default: as stored)')
+    .addOption(durationOption('--budget <time>', 'stop making it smaller after that time', 120_000))
+    .addOption(numberOption('--runs <n>', 'stop making it smaller after so many runs', 10_000, 1, 10_000_000))
+    .option('--store <dir>', 'where runs are kept', 'store')
+    .option('--json', 'print what was found as JSON on standard output', false)
+    .action(async (path: string, flags: ShrinkFlags) => {
+      process.exitCode = await shrinkStored(path, flags);
+    });
+}
+
+async function shrinkStored(path: string, flags: ShrinkFlags): Promise<number> {
+  const { planOn, readStoredPlan } = await import('../shrink/stored-plan.ts');
+  const stored = readStoredPlan(path);
+  const plan = planOn(stored, flags.build, 'sim');
+  const progress = createProgress();
+  const signal = onInterrupt(progress, 'stopping');
+  progress.line(`seed ${plan.config.seed} · ${plan.config.build} · ${counted(plan.schedule.faults.length, 'fault')}`);
+  const { shrink } = await import('../shrink/shrink.ts');
+  progress.step('running it again');
+  const outcome = await shrink(plan, {
+    budget: { runs: flags.runs, ms: flags.budget },
+    signal,
+    progress: ({ pass, faults, operations, runs }) =>
+      progress.detail(`${pass} · ${counted(faults, 'fault')}, ${counted(operations, 'operation')} · ${runs} runs`),
+  });
+  const exitCode = await tell(outcome, stored, plan, flags, progress);
+  progress.line(`seed ${plan.config.seed}`);
+  return exitCode;
+}
+
+async function tell(
+  outcome: ShrinkOutcome,
+  stored: StoredPlan,
+  plan: StoredPlan,
+  flags: ShrinkFlags,
+  progress: Progress,
+): Promise<number> {
+  switch (outcome.type) {
+    case 'not-deterministic': {
+      const [first, second] = outcome.hashes;
+      progress.line(
+        paint('bad', `not deterministic: two runs of one plan ended with the hashes ${first} and ${second}`),
+      );
+      return exitCodes.notDeterministic;
+    }
+    case 'passes': {
+      const where = stored.config.runtime === 'sim' ? '' : `, though it ran with runtime ${stored.config.runtime}`;
+      const { valid, notes } = outcome.judged.results;
+      progress.line(
+        paint(
+          'unsure',
+          `${plan.config.build} breaks no promise under this plan in the simulator${where}: nothing to shrink`,
+        ),
+      );
+      if (valid === 'unknown') for (const note of notes) progress.line(`note: ${note}`);
+      return exitCodes.unknown;
+    }
+    case 'shrunk': {
+      const { keepShrunk } = await import('../shrink/keep.ts');
+      const kept = keepShrunk(outcome.shrunk, flags.store);
+      for (const line of kept.lines) progress.line(line);
+      if (flags.json) process.stdout.write(`${JSON.stringify(kept.summary, null, 2)}\n`);
+      return exitCodeOfVerdict(false);
+    }
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * Keeps a shrunk failure, and tells of it: a run's folder with its report, `shrink.json` with what was done to get
+ * there, and `failure.scenario`, which plays it again on any build.
+ */
+import { writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { buildNames } from '../../broker/core/builds.ts';
+import type { RunResults } from '../../checker/results.ts';
+import { environmentErrorFrom } from '../errors.ts';
+import { writeRunReport } from '../report/run.ts';
+import { executeSimulatedRun } from '../run/simulated-run.ts';
+import { writeRunScenario } from '../sim/run-scenario.ts';
+import type { RunExpectation } from '../sim/run-scenario.ts';
+import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
+import type { Case } from './case.ts';
+import { nearestPassing } from './neighbour.ts';
+import type { Neighbour } from './neighbour.ts';
+import type { Shrunk } from './shrink.ts';
+import { headline, planLines, sideBySide } from './tell.ts';
+import { judge } from './trial.ts';
+
+/** `shrink.json`, and what `--json` prints. */
+export interface ShrinkSummary {
+  readonly schemaVersion: 1;
+  readonly type: 'shrink';
+  readonly signature: string;
+  readonly build: string;
+  readonly directory: string;
+  readonly before: Shrunk['original'];
+  readonly after: Shrunk['original'];
+  readonly runs: number;
+  readonly seconds: number;
+  readonly complete: boolean;
+  readonly nearestPassing: { readonly change: string } | null;
+  /** The same plan on every build: the verdict, and the kinds of its violations. */
+  readonly builds: Readonly<
+    Record<string, { readonly valid: RunResults['valid']; readonly violations: readonly string[] }>
+  >;
+}
+
+export interface Kept {
+  readonly summary: ShrinkSummary;
+  readonly lines: readonly string[];
+}
+
+/** So long the nearest passing plan is searched for. */
+const NEIGHBOUR_BUDGET_MS = 10_000;
+
+/** Writes the folder, and says all that there is to say. */
+export function keepShrunk(shrunk: Shrunk, store: string): Kept {
+  const { smallest, signature } = shrunk;
+  const startedMs = performance.now();
+  const neighbour = nearestPassing(smallest, () => performance.now() - startedMs < NEIGHBOUR_BUDGET_MS);
+  const results = onAllBuilds(smallest);
+  const directory = createStoreDirectory(store, 'shrink', new Date());
+  pointLatest(store, directory);
+  const folder = relative('.', directory);
+  const summary: ShrinkSummary = {
+    schemaVersion: 1,
+    type: 'shrink',
+    signature,
+    build: smallest.config.build,
+    directory: folder,
+    before: shrunk.original,
+    after: sizeOf(smallest),
+    runs: shrunk.runs,
+    seconds: Math.round(shrunk.ms / 100) / 10,
+    complete: shrunk.complete,
+    nearestPassing: neighbour === null ? null : { change: neighbour.change },
+    builds: Object.fromEntries(
+      [...results].map(([build, { valid, anomalies }]) => [build, { valid, violations: violationsOf(anomalies) }]),
+    ),
+  };
+  const { error } = executeSimulatedRun({
+    request: smallest,
+    directory,
+    keep: () => true,
+    name: `${smallest.config.build}-${smallest.config.seed}`,
+    command: `npm run tidemark -- replay ${folder}`,
+  });
+  if (error !== null) throw error;
+  writeRunReport(directory);
+  writeJson(join(directory, 'shrink.json'), summary);
+  const scenario = join(directory, 'failure.scenario');
+  try {
+    writeFileSync(scenario, scenarioOf(shrunk, results));
+  } catch (cause) {
+    throw environmentErrorFrom(cause, `cannot write ${scenario}`);
+  }
+  return { summary, lines: [...linesOf(shrunk, neighbour, results), ...placesOf(folder)] };
+}
+
+/** The failure as a scenario file: the plan, and what the checker finds on each build. */
+export function scenarioOf({ smallest, signature, anomaly }: Shrunk, results: ReadonlyMap<string, RunResults>): string {
+  const { build: own, defects } = smallest.config;
+  /* The defects of a scenario hold for all of its builds. */
+  const played =
+    defects.length === 0 ? [...results] : [...results.values()].slice(0, 1).map((found) => [own, found] as const);
+  const expectations = played.flatMap(([build, { valid, anomalies }]): RunExpectation[] => {
+    if (valid === true) return [{ build, expects: 'nothing is broken' }];
+    const violations = anomalies.filter((found) => found.class === 'violation');
+    return violations.map(({ kind, values }) => {
+      const named = values.length === 0 || values.length > MOST_VALUES ? '' : ` of ${values.join(', ')}`;
+      return { build, expects: `${kind}${named} is a violation` };
+    });
+  });
+  const story = [`${signature}.`, '', ...anomaly.why.map(({ text }) => text)];
+  return writeRunScenario(smallest, expectations, story.flatMap(wrapped).join('\n'));
+}
+
+/**
+ * What each build does under the plan of a case; the case's own comes first. A case with defects is about those: then
+ * the other one is its own build without them.
+ */
+export function onAllBuilds(smallest: Case): Map<string, RunResults> {
+  const { build, defects } = smallest.config;
+  if (defects.length > 0) {
+    return new Map([
+      [`${build} with ${defects.join(', ')}`, resultsOn(smallest, { defects })],
+      [`${build} without`, resultsOn(smallest, { defects: [] })],
+    ]);
+  }
+  const builds = new Set([build, ...buildNames]);
+  return new Map([...builds].map((other) => [other, resultsOn(smallest, { build: other })]));
+}
+
+const MOST_VALUES = 10;
+const WIDTH = 110;
+
+function resultsOn(smallest: Case, other: Partial<Case['config']>): RunResults {
+  return judge({ ...smallest, config: { ...smallest.config, ...other } }).results;
+}
+
+function linesOf(shrunk: Shrunk, neighbour: Neighbour | null, results: ReadonlyMap<string, RunResults>): string[] {
+  const { smallest, signature, anomaly } = shrunk;
+  const plan = neighbour === null ? planLines(smallest) : sideBySide(smallest, neighbour.passing);
+  return [
+    headline(shrunk),
+    signature,
+    '',
+    ...plan.map((line) => `  ${line}`),
+    '',
+    ...(neighbour === null
+      ? ['no single change of a time makes it pass']
+      : [`nearest plan that passes: ${neighbour.change}`]),
+    ...anomaly.why.map(({ text }) => `  ${text}`),
+    '',
+    `the same plan on ${[...results].map(([build, found]) => `${build}: ${verdictOf(found)}`).join(' · ')}`,
+  ];
+}
+
+function verdictOf({ valid, anomalies }: RunResults): string {
+  if (valid === true) return 'valid';
+  return valid === 'unknown' ? 'unknown' : violationsOf(anomalies).join(', ');
+}
+
+function violationsOf(anomalies: RunResults['anomalies']): string[] {
+  return [...new Set(anomalies.filter((found) => found.class === 'violation').map(({ kind }) => kind))];
+}
+
+function placesOf(folder: string): string[] {
+  return [
+    `report    ${join(folder, 'report.html')}`,
+    `scenario  ${join(folder, 'failure.scenario')}`,
+    `again     npm run tidemark -- replay ${folder}`,
+  ];
+}
+
+function sizeOf({ config, schedule, load }: Case): Shrunk['original'] {
+  return {
+    faults: schedule.faults.length,
+    operations: load.operations.length,
+    brokers: config.brokers,
+    partitions: config.partitions,
+    threads: config.concurrency,
+  };
+}
+
+/** A line broken at words. */
+function wrapped(text: string): string[] {
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? '';
+    if (last !== '' && last.length + word.length + 1 > WIDTH) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines;
+}

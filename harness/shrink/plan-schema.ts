@@ -1,0 +1,166 @@
+/**
+ * The shapes of `schedule.json`, `load.json` and the configuration in `run.json`, as schemas: a plan may have been
+ * edited by hand, and what is played must be what stands there.
+ *
+ * A field that a configuration of an older run does not have is filled in with its default.
+ */
+import { z } from 'zod';
+import type { Fault, Schedule } from '../../nemesis/schedule.ts';
+import { faultKinds } from '../../nemesis/faults/index.ts';
+import type { RunConfig } from '../plan/config.ts';
+import { defaultRunConfig } from '../plan/config.ts';
+import type { LoadPlan } from '../sim/simulation.ts';
+
+const count = z.number().int().nonnegative();
+const ms = z.number().nonnegative();
+const partition = z.string();
+const nodeName = z.union([z.number().int().positive(), z.literal('controller')]);
+
+const target = z.discriminatedUnion('role', [
+  z.object({ role: z.enum(['one', 'minority', 'majority']), draw: count }),
+  z.object({ role: z.enum(['all', 'controller']) }),
+  z.object({ role: z.enum(['leader', 'last-in-isr']), partition }),
+  z.object({ role: z.literal('isr-follower'), partition, draw: count }),
+  z.object({ role: z.literal('nodes'), nodes: z.array(nodeName) }),
+]);
+
+const reach = { controller: z.boolean(), clients: z.boolean() };
+const topology = z.discriminatedUnion('shape', [
+  z.object({ shape: z.literal('halves'), draw: count, ...reach }),
+  z.object({ shape: z.literal('isolated-node'), side: target, ...reach }),
+  z.object({ shape: z.literal('leader-with-minority'), partition, draw: count, ...reach }),
+  z.object({ shape: z.literal('one-way'), side: target, direction: z.enum(['outward', 'inward']), ...reach }),
+  z.object({ shape: z.literal('bridge'), middle: target }),
+  z.object({ shape: z.literal('majorities-ring'), draw: count }),
+  z.object({ shape: z.literal('chained'), draw: count }),
+  z.object({ shape: z.literal('quorum-loss'), draw: count, ...reach }),
+  z.object({ shape: z.literal('constrained-election'), leader: target, candidate: target }),
+  z.object({ shape: z.literal('control-plane'), side: target, direction: z.enum(['outward', 'inward', 'both']) }),
+]);
+
+const condition = z.discriminatedUnion('seen', [
+  z.object({ seen: z.enum(['full-isr', 'steps-done']) }),
+  z.object({ seen: z.enum(['leader-change', 'truncation']), partition }),
+  z.object({ seen: z.literal('isr-size'), partition, atMost: count }),
+  z.object({ seen: z.literal('hw'), partition, by: count }),
+  z.object({ seen: z.literal('ack'), partition, by: z.string() }),
+  z.object({ seen: z.literal('leads'), partition, node: z.string() }),
+  z.object({ seen: z.literal('follows'), partition, node: z.string(), leader: z.string() }),
+]);
+
+const slowness = { delayMs: ms, jitterMs: ms, loss: z.number().min(0).lt(1) };
+const links = z.array(z.object({ from: z.string(), to: z.string() }));
+const step = z.discriminatedUnion('step', [
+  z.object({ step: z.literal('cut'), links }),
+  z.object({ step: z.literal('slow'), links, ...slowness }),
+  z.object({ step: z.literal('mend') }),
+  z.object({ step: z.enum(['pause', 'kill', 'power-loss', 'stop', 'restore']), node: z.string() }),
+  z.object({ step: z.literal('move'), partition, to: z.string() }),
+  z.object({ step: z.literal('wait'), ms }),
+  z.object({
+    step: z.literal('await'),
+    what: condition,
+    deadlineMs: ms,
+    otherwise: z.enum(['go-on', 'give-up']),
+  }),
+]);
+
+const anyFault = {
+  id: z.string(),
+  at: z.union([z.object({ ms }), z.object({ await: condition, fromMs: ms, deadlineMs: ms })]),
+  until: z.union([z.object({ ms }), z.object({ await: condition, deadlineMs: ms })]),
+  exclusive: z.literal(true).exactOptional(),
+};
+const composite = { partition, steps: z.array(step), nodes: z.record(z.string(), nodeName).exactOptional() };
+
+const fault = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('partition'), ...anyFault, topology }),
+  z.object({ kind: z.literal('slow-links'), ...anyFault, topology, ...slowness }),
+  z.object({ kind: z.enum(['pause', 'crash', 'power-loss']), ...anyFault, targets: target }),
+  z.object({ kind: z.literal('rolling-restart'), ...anyFault, draw: count, downMs: ms, patienceMs: ms }),
+  z.object({ kind: z.literal('leader-move'), ...anyFault, partition, targets: target }),
+  z.object({ kind: z.literal('leader-burst'), ...anyFault, ...composite }),
+  z.object({
+    kind: z.literal('handover-crash'),
+    ...anyFault,
+    ...composite,
+    roles: z.enum(['election-order', 'reverse-election-order']),
+  }),
+]) satisfies z.ZodType<Fault>;
+
+const scheduleSchema: z.ZodType<Schedule> = z.object({
+  schemaVersion: z.literal(1),
+  seed: z.number().int(),
+  durationMs: ms,
+  faults: z.array(fault),
+});
+
+const key = z.string();
+const loadSchema: z.ZodType<LoadPlan> = z.object({
+  schemaVersion: z.literal(1),
+  operations: z.array(
+    z.object({
+      atMs: ms,
+      thread: count,
+      operation: z.discriminatedUnion('f', [
+        z.object({ f: z.literal('send'), key, value: z.union([z.number(), z.string()]) }),
+        z.object({ f: z.literal('poll') }),
+        z.object({
+          f: z.literal('assign'),
+          keys: z.array(key),
+          seek: z.union([z.enum(['earliest', 'latest']), z.record(key, count)]).exactOptional(),
+        }),
+      ]),
+    }),
+  ),
+});
+
+const positive = z.number().int().positive();
+const configSchema: z.ZodType<RunConfig> = z.object({
+  build: z.string(),
+  defects: z.array(z.string()),
+  runtime: z.enum(['sim', 'local', 'docker']),
+  seed: z.number().int(),
+  brokers: positive,
+  replicationFactor: positive,
+  minInsyncReplicas: positive,
+  uncleanElection: z.boolean(),
+  acks: z.union([z.literal('all'), z.literal(0), z.literal(1)]),
+  topic: z.string(),
+  partitions: positive,
+  rate: z.number().positive(),
+  concurrency: positive,
+  timeLimitMs: ms,
+  settleTimeoutMs: ms,
+  clientTimeoutMs: ms,
+  nemesis: z.array(z.enum(faultKinds as readonly [Fault['kind'], ...Fault['kind'][]])),
+  nemesisWeights: z.record(z.string(), z.number()).exactOptional(),
+  nemesisIntervalMs: ms,
+  replicaLagTimeMaxMs: ms,
+  brokerSessionTimeoutMs: ms,
+  heartbeatIntervalMs: ms,
+  fetchMaxWaitMs: ms,
+  highWatermarkCheckpointIntervalMs: ms,
+  leaveRunning: z.boolean(),
+});
+
+/** The schedule, or in one clause what is wrong with it. */
+export function parseSchedule(value: unknown): Schedule | string {
+  return parsed(scheduleSchema, value);
+}
+
+export function parseLoad(value: unknown): LoadPlan | string {
+  return parsed(loadSchema, value);
+}
+
+export function parseConfig(value: Readonly<Record<string, unknown>>): RunConfig | string {
+  return parsed(configSchema, { ...defaultRunConfig, ...value, leaveRunning: false });
+}
+
+function parsed<T>(schema: z.ZodType<T>, value: unknown): T | string {
+  const checked = schema.safeParse(value);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? 'the whole' : issue.path.map(String).join('.');
+  return `${where}: ${issue?.message ?? 'it has another shape'}`;
+}

@@ -1,0 +1,116 @@
+/**
+ * Reads what a run was made from: the folder of a run in any runtime, of a run inside of a comparison, of a find of a
+ * search; or one file that holds a `configuration`, a `schedule` and perhaps a `load`.
+ *
+ * Invariant: what is handed on has been checked field by field. Whatever is missing or damaged is one clear line.
+ */
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildNames } from '../../broker/core/builds.ts';
+import type { Operation } from '../../checker/history.ts';
+import type { Schedule } from '../../nemesis/schedule.ts';
+import { readLines } from '../check/read-lines.ts';
+import { UsageError, environmentErrorFrom } from '../errors.ts';
+import { buildsByNode } from '../plan/builds-by-node.ts';
+import type { RunConfig } from '../plan/config.ts';
+import type { LoadPlan } from '../sim/simulation.ts';
+import { parseConfig, parseLoad, parseSchedule } from './plan-schema.ts';
+
+export interface StoredPlan {
+  readonly config: RunConfig;
+  readonly schedule: Schedule;
+  /** Only where the load was written out; else the seed draws it. */
+  readonly load?: LoadPlan;
+}
+
+/** Reads the plan at `path`. Throws a {@link UsageError} that says what is missing or wrong. */
+export function readStoredPlan(path: string): StoredPlan {
+  if (!existsSync(path)) throw new UsageError(`${path}: there is no such folder or file`);
+  if (!statSync(path).isDirectory()) return readPlanFile(path);
+  if (!existsSync(join(path, 'run.json'))) throw new UsageError(`${path}: ${whatInstead(path)}`);
+  const run = readJson(join(path, 'run.json'));
+  const schedule = join(path, 'schedule.json');
+  if (!existsSync(schedule))
+    throw new UsageError(`${path}: it holds no schedule.json: this run never got to its faults`);
+  const load = join(path, 'load.json');
+  return planFrom(join(path, 'run.json'), run['configuration'], schedule, readJson(schedule), {
+    where: load,
+    value: existsSync(load) ? readJson(load) : undefined,
+  });
+}
+
+/** The lines of the history of a stored run that can be understood, one after the other. */
+export function* readHistory(directory: string): Generator<Operation, void, undefined> {
+  const path = join(directory, 'history.jsonl');
+  if (!existsSync(path))
+    throw new UsageError(`${directory}: it holds no history.jsonl, so nobody knows who the roles were`);
+  for (const line of readLines(path)) {
+    try {
+      yield JSON.parse(line) as Operation;
+    } catch {
+      /* The last line of a run that was killed may be half of one. */
+    }
+  }
+}
+
+/** The same plan on another build, or on another runtime. */
+export function planOn(plan: StoredPlan, build: string | undefined, runtime: RunConfig['runtime']): StoredPlan {
+  const config = { ...plan.config, runtime, build: build ?? plan.config.build };
+  const builds = buildsByNode(config.build, config.brokers, buildNames);
+  if (typeof builds === 'string') throw new UsageError(builds);
+  return { ...plan, config };
+}
+
+function readPlanFile(path: string): StoredPlan {
+  const file = readJson(path);
+  return planFrom(path, file['configuration'], path, file['schedule'], { where: path, value: file['load'] });
+}
+
+function planFrom(
+  configPath: string,
+  configuration: unknown,
+  schedulePath: string,
+  scheduleValue: unknown,
+  loadFile: { readonly where: string; readonly value: unknown },
+): StoredPlan {
+  if (!isObject(configuration)) throw new UsageError(`${configPath}: it holds no configuration`);
+  const config = checked(`${configPath}: configuration`, parseConfig(configuration));
+  const schedule = checked(schedulePath, parseSchedule(scheduleValue));
+  if (loadFile.value === undefined) return { config, schedule };
+  return { config, schedule, load: checked(loadFile.where, parseLoad(loadFile.value)) };
+}
+
+function checked<T extends object>(where: string, parsed: T | string): T {
+  if (typeof parsed === 'string') throw new UsageError(`${where}: ${parsed}`);
+  return parsed;
+}
+
+function readJson(path: string): Readonly<Record<string, unknown>> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw environmentErrorFrom(error, `cannot read ${path}`);
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch {
+    /* Said below. */
+  }
+  throw new UsageError(`${path}: it is not a JSON object`);
+}
+
+/** What a folder that holds no run may be instead. */
+function whatInstead(path: string): string {
+  const runs = existsSync(join(path, 'runs')) ? readdirSync(join(path, 'runs')) : [];
+  if (runs.length > 0)
+    return `this is a comparison; name one of its runs, such as ${join(path, 'runs', runs[0] ?? '')}`;
+  const finds = readdirSync(path).filter((name) => existsSync(join(path, name, 'run.json')));
+  if (finds.length > 0) return `no run, but it holds some; name one, such as ${join(path, finds[0] ?? '')}`;
+  return 'it holds no run.json; name the folder of a run, such as store/latest';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,68 @@
+/**
+ * What shrinking found, in lines for people: the smallest plan with its load, why it fails, and beside it the nearest
+ * plan that passes.
+ */
+import { describeSchedule } from '../../nemesis/describe.ts';
+import type { PlannedOperation } from '../sim/simulation.ts';
+import type { Case } from './case.ts';
+import type { Shrunk } from './shrink.ts';
+
+/** `212 faults → 6, 2310 operations → 1, 5 brokers → 3, 311 runs, 4.1 s`. */
+export function headline({ original, smallest, runs, ms, complete }: Shrunk): string {
+  const { faults, operations, brokers, partitions, threads } = original;
+  const parts = [
+    `${faults} faults → ${smallest.schedule.faults.length}`,
+    `${operations} operations → ${smallest.load.operations.length}`,
+    change(brokers, smallest.config.brokers, 'brokers'),
+    change(partitions, smallest.config.partitions, 'partitions'),
+    change(threads, smallest.config.concurrency, 'threads'),
+    `${runs} runs`,
+    `${(ms / 1000).toFixed(1)} s`,
+  ].filter((part) => part !== '');
+  return `${parts.join(', ')}${complete ? '' : ' (the budget was used up: it may be made smaller still)'}`;
+}
+
+/** The plan, line by line: what it runs on, the faults, the operations. */
+export function planLines({ config, schedule, load }: Case): string[] {
+  const [, ...faults] = describeSchedule(schedule).trimEnd().split('\n');
+  return [
+    `${config.brokers} brokers, ${config.replicationFactor} replicas, min.insync.replicas ${config.minInsyncReplicas}, seed ${config.seed}`,
+    ...load.operations.map(operationLine),
+    ...faults,
+    `all is healed at ${schedule.durationMs} ms`,
+  ];
+}
+
+/** Two plans as one list: what both hold once, what differs under its own name. */
+export function sideBySide(failing: Case, passing: Case): string[] {
+  const [fails, passes] = [planLines(failing), planLines(passing)];
+  const lines: string[] = [];
+  let other = 0;
+  for (const line of fails) {
+    const found = passes.indexOf(line, other);
+    if (found < 0) {
+      lines.push(`fails   ${line}`);
+      continue;
+    }
+    for (const only of passes.slice(other, found)) lines.push(`passes  ${only}`);
+    lines.push(`        ${line}`);
+    other = found + 1;
+  }
+  return [...lines, ...passes.slice(other).map((line) => `passes  ${line}`)];
+}
+
+function operationLine({ atMs, thread, operation }: PlannedOperation): string {
+  const head = `thread ${thread} at ${Math.round(atMs * 1_000) / 1_000} ms:`;
+  switch (operation.f) {
+    case 'send':
+      return `${head} sends ${operation.value} to ${operation.key}`;
+    case 'poll':
+      return `${head} polls`;
+    case 'assign':
+      return `${head} reads ${operation.keys.join(', ')}`;
+  }
+}
+
+function change(before: number, after: number, what: string): string {
+  return before === after ? '' : `${before} ${what} → ${after}`;
+}
