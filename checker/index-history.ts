@@ -146,7 +146,14 @@ export class HistoryIndex {
     const early = this.#open.has(process) ? `process ${process} is invoked again before its operation completed` : null;
     this.counts.invoked += 1;
     const { f, index, time } = operation;
-    const open: OpenOperation = { f, index, time, rows: [], seeks: seeksOf(operation) };
+    const open: OpenOperation = {
+      f,
+      index,
+      time,
+      rows: [],
+      seeks: seeksOf(operation),
+      final: operation.final === true,
+    };
     this.#open.set(process, open);
     if (operation.final === true) {
       this.finalRead = true;
@@ -367,7 +374,11 @@ export class HistoryIndex {
     const keys = Array.isArray(operation.value) ? operation.value.map((key) => keyOf(key)) : [];
     const ids = keys.flatMap((key) => (key === null ? [] : [this.keyId(key)]));
     const sought = open?.seeks === true || seeksOf(operation);
-    this.readers.assigned(process, ids, sought, operation.f === 'subscribe');
+    this.readers.assigned(process, ids, {
+      sought,
+      subscribes: operation.f === 'subscribe',
+      final: open?.final === true,
+    });
   }
 }
 
@@ -377,6 +388,7 @@ interface OpenOperation {
   readonly time: number;
   readonly rows: number[];
   readonly seeks: boolean;
+  readonly final: boolean;
 }
 
 function isPoll(micro: unknown): micro is readonly unknown[] {

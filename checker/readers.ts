@@ -117,6 +117,14 @@ export interface PollContext {
   readonly rebalanced: ReadonlySet<number> | null;
 }
 
+/** What an assignment or a subscription says about itself. */
+export interface AssignContext {
+  readonly sought: boolean;
+  readonly subscribes: boolean;
+  /** With it a process begins that reads everything back after settling. */
+  readonly final: boolean;
+}
+
 export class Readers {
   readonly gaps = new Gaps();
   readonly stepsBack: StepBack[] = [];
@@ -164,9 +172,9 @@ export class Readers {
    * An assignment or a subscription came about: keys that it names go on where they were, unless it seeks. What is
    * passed over from here on proves a loss only for what was written before.
    */
-  assigned(process: number, keys: readonly number[], sought: boolean, subscribes: boolean): void {
+  assigned(process: number, keys: readonly number[], how: AssignContext): void {
+    const { sought, subscribes, final } = how;
     const before = this.#readers.get(process);
-    const final = before?.final === true && before.since === -1;
     this.end(process);
     const reader = this.#readerOf(process);
     reader.subscribed = subscribes;
