@@ -62,7 +62,7 @@ export function createBroker(
     nextCorrelationId: 0,
     partitions: new Replicas(restored.map(({ partition }) => partition)),
     metadata: emptyMetadata(),
-    fetchers: new Map(),
+    fetchers: [],
     controller: createLink(nowNs),
     purgatory: createPurgatory(),
     nextLagCheckNs: nowNs + lagCheckIntervalNs(config),

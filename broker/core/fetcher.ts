@@ -36,13 +36,19 @@ interface Assignment {
   leaderEnd: number | null;
   /** Its part of the last fetch. */
   fetch: FetchPartition | null;
+  /** The epoch or the offset that was asked last. */
+  asked: number;
+  /** The leader epoch in which it was asked. */
+  askedInEpoch: number;
+  /** False from when the partition was taken up again, or not followed any more. */
+  isCurrent: boolean;
 }
 
 type FetchPartition = RequestBody<'Fetch'>['topics'][number]['partitions'][number];
 
 export interface Fetcher {
   readonly leader: NodeId;
-  readonly assignments: Map<string, Assignment>;
+  readonly assignments: Assignment[];
   inFlight: InFlight | null;
   retryAtNs: number;
 }
@@ -50,15 +56,9 @@ export interface Fetcher {
 interface InFlight {
   readonly correlationId: number;
   readonly deadlineNs: number;
-  readonly asked: readonly Asked[];
+  readonly asked: readonly Assignment[];
   /** Where in `asked` the next answer is looked for first: answers come in the order of the questions. */
   next: number;
-}
-
-/** Whom it was asked for, and the epoch or the offset that was asked. */
-interface Asked {
-  readonly assignment: Assignment;
-  readonly value: number;
 }
 
 type FetcherApi = 'Fetch' | 'OffsetForLeaderEpoch' | 'ListOffsets';
@@ -69,85 +69,97 @@ export type FetcherResponse = {
 
 /** Follows `leader` from now on, beginning with `stage`; null goes on as before, if it was followed already. */
 export function follow(turn: Turn, partition: Partition, leader: NodeId, stage: Stage | null): void {
-  const { fetchers } = turn.state;
-  const known = fetchers.get(leader)?.assignments.get(partition.key);
+  let fetcher = fetcherOf(turn.state, leader);
+  const known = fetcher?.assignments.find((assignment) => assignment.partition === partition);
   if (stage === null && known !== undefined) {
     if (known.stage === 'fenced') proceed(turn, known, 'fetching');
     return;
   }
   unfollow(turn.state, partition);
-  const fetcher = fetchers.get(leader) ?? { leader, assignments: new Map(), inFlight: null, retryAtNs: turn.nowNs };
-  fetchers.set(leader, fetcher);
-  fetcher.assignments.set(partition.key, {
+  if (fetcher === undefined) {
+    fetcher = { leader, assignments: [], inFlight: null, retryAtNs: turn.nowNs };
+    turn.state.fetchers.push(fetcher);
+  }
+  fetcher.assignments.push({
     partition,
     stage: stage ?? 'fetching',
     retryAtNs: turn.nowNs,
     leaderEnd: null,
     fetch: null,
+    asked: -1,
+    askedInEpoch: -1,
+    isCurrent: true,
   });
 }
 
 export function unfollow(state: BrokerState, partition: Partition): void {
-  for (const fetcher of state.fetchers.values()) fetcher.assignments.delete(partition.key);
+  for (const { assignments } of state.fetchers) {
+    const at = assignments.findIndex((assignment) => assignment.partition === partition);
+    if (at < 0) continue;
+    assignments[at]!.isCurrent = false;
+    assignments.splice(at, 1);
+  }
+}
+
+function fetcherOf({ fetchers }: BrokerState, leader: NodeId): Fetcher | undefined {
+  return fetchers.find((fetcher) => fetcher.leader === leader);
 }
 
 /** Sends the next request of every fetcher that is free. To be called at the end of a turn. */
 export function pumpFetchers(turn: Turn): void {
-  for (const fetcher of turn.state.fetchers.values()) {
+  for (const fetcher of turn.state.fetchers) {
     if (fetcher.inFlight !== null || fetcher.retryAtNs > turn.nowNs) continue;
     sendNext(turn, fetcher);
   }
 }
 
 export function takeResponse(turn: Turn, peer: NodeId, response: FetcherResponse): void {
-  const fetcher = turn.state.fetchers.get(peer);
+  const fetcher = fetcherOf(turn.state, peer);
   const inFlight = fetcher?.inFlight;
   if (!fetcher || !inFlight || inFlight.correlationId !== response.correlationId) return;
   fetcher.inFlight = null;
   const takesAll = turn.state.defects.has('truncate-unowned') && response.api === 'OffsetForLeaderEpoch';
   const askedFor = (topic: string, index: number) => {
-    const asked = find(inFlight, topic, index);
-    if (asked === undefined || takesAll) return asked;
-    return fetcher.assignments.get(asked.assignment.partition.key) === asked.assignment ? asked : undefined;
+    const assignment = find(inFlight, topic, index);
+    return assignment === undefined || assignment.isCurrent || takesAll ? assignment : undefined;
   };
   // Asked and not answered counts as refused, lest it be asked again at once and for ever.
-  for (const { assignment } of inFlight.asked) assignment.retryAtNs = turn.nowNs + retryBackoffNs;
+  for (const assignment of inFlight.asked) assignment.retryAtNs = turn.nowNs + retryBackoffNs;
   switch (response.api) {
     case 'OffsetForLeaderEpoch':
       for (const { topic, partitions } of response.body.topics) {
         for (const answer of partitions) {
-          const asked = askedFor(topic, answer.partition);
-          if (asked === undefined || refused(asked.assignment, answer.errorCode)) continue;
+          const assignment = askedFor(topic, answer.partition);
+          if (assignment === undefined || refused(assignment, answer.errorCode)) continue;
           const end = { epoch: answer.leaderEpoch, endOffset: answer.endOffset };
-          const { assignment, value } = asked;
-          proceed(turn, assignment, takeEpochEnd(turn, assignment.partition, peer, value, end));
+          proceed(turn, assignment, takeEpochEnd(turn, assignment.partition, peer, assignment.asked, end));
         }
       }
       return;
     case 'ListOffsets':
       for (const { name, partitions } of response.body.topics) {
         for (const answer of partitions) {
-          const asked = askedFor(name, answer.partitionIndex);
-          if (asked === undefined || refused(asked.assignment, answer.errorCode)) continue;
-          takeBound(turn, peer, asked.assignment, asked.value, answer.offset);
+          const assignment = askedFor(name, answer.partitionIndex);
+          if (assignment === undefined || refused(assignment, answer.errorCode)) continue;
+          takeBound(turn, peer, assignment, answer.offset);
         }
       }
       return;
     case 'Fetch':
       for (const { topic, partitions } of response.body.responses) {
         for (const answer of partitions) {
-          const asked = askedFor(topic, answer.partitionIndex);
-          if (asked !== undefined) takeFetchAnswer(turn, asked.assignment, asked.value, answer);
+          const assignment = askedFor(topic, answer.partitionIndex);
+          if (assignment !== undefined) takeFetchAnswer(turn, assignment, answer);
         }
       }
   }
 }
 
-function find(inFlight: InFlight, topic: string, index: number): Asked | undefined {
+function find(inFlight: InFlight, topic: string, index: number): Assignment | undefined {
   const { asked, next } = inFlight;
   for (let step = 0; step < asked.length; step += 1) {
     const at = (next + step) % asked.length;
-    const { partition } = asked[at]!.assignment;
+    const { partition } = asked[at]!;
     if (partition.index !== index || partition.topic !== topic) continue;
     inFlight.next = at + 1;
     return asked[at];
@@ -157,7 +169,7 @@ function find(inFlight: InFlight, topic: string, index: number): Asked | undefin
 
 /** The connection to a leader is gone, and with it the request in flight. */
 export function connectionClosed(turn: Turn, peer: NodeId): void {
-  const fetcher = turn.state.fetchers.get(peer);
+  const fetcher = fetcherOf(turn.state, peer);
   if (fetcher === undefined || fetcher.inFlight === null) return;
   fetcher.inFlight = null;
   fetcher.retryAtNs = turn.nowNs + retryBackoffNs;
@@ -165,7 +177,7 @@ export function connectionClosed(turn: Turn, peer: NodeId): void {
 
 /** Gives up the requests that had no answer in time, with their connections. */
 export function expireRequests(turn: Turn): void {
-  for (const fetcher of turn.state.fetchers.values()) {
+  for (const fetcher of turn.state.fetchers) {
     if (fetcher.inFlight === null || fetcher.inFlight.deadlineNs > turn.nowNs) continue;
     turn.effects.push({ type: 'close', peer: fetcher.leader });
     connectionClosed(turn, fetcher.leader);
@@ -174,10 +186,10 @@ export function expireRequests(turn: Turn): void {
 
 export function nextFetcherDeadlineNs(state: BrokerState): number {
   let next = Infinity;
-  for (const { inFlight, assignments, retryAtNs } of state.fetchers.values()) {
+  for (const { inFlight, assignments, retryAtNs } of state.fetchers) {
     if (inFlight !== null) next = Math.min(next, inFlight.deadlineNs);
     else {
-      for (const assignment of assignments.values()) {
+      for (const assignment of assignments) {
         if (assignment.stage !== 'fenced') next = Math.min(next, Math.max(retryAtNs, assignment.retryAtNs));
       }
     }
@@ -189,7 +201,7 @@ export function nextFetcherDeadlineNs(state: BrokerState): number {
 function sendNext(turn: Turn, fetcher: Fetcher): void {
   const ready: Assignment[] = [];
   let first: Question = 'none';
-  for (const assignment of fetcher.assignments.values()) {
+  for (const assignment of fetcher.assignments) {
     if (assignment.retryAtNs > turn.nowNs) continue;
     const question = questionFor(assignment);
     if (urgency[question] < urgency[first]) {
@@ -302,16 +314,20 @@ function wait(
   assignments: readonly Assignment[],
   valueOf: (assignment: Assignment) => number,
 ): void {
+  for (const assignment of assignments) {
+    assignment.asked = valueOf(assignment);
+    assignment.askedInEpoch = assignment.partition.leaderEpoch;
+  }
   fetcher.inFlight = {
     correlationId,
     deadlineNs: turn.nowNs + maxWaitMs * nsPerMs + answerTimeoutNs,
-    asked: assignments.map((assignment) => ({ assignment, value: valueOf(assignment) })),
+    asked: assignments,
     next: 0,
   };
 }
 
-function takeBound(turn: Turn, leader: NodeId, assignment: Assignment, timestamp: number, offset: number): void {
-  if (timestamp === latestTimestamp) {
+function takeBound(turn: Turn, leader: NodeId, assignment: Assignment, offset: number): void {
+  if (assignment.asked === latestTimestamp) {
     assignment.leaderEnd = offset;
     proceed(turn, assignment, 'asking-bounds');
     return;
@@ -323,13 +339,13 @@ function takeBound(turn: Turn, leader: NodeId, assignment: Assignment, timestamp
 
 type FetchAnswer = ResponseBody<'Fetch'>['responses'][number]['partitions'][number];
 
-function takeFetchAnswer(turn: Turn, assignment: Assignment, fetchOffset: number, answer: FetchAnswer): void {
+function takeFetchAnswer(turn: Turn, assignment: Assignment, answer: FetchAnswer): void {
   const { partition } = assignment;
   if (answer.errorCode === ErrorCode.OFFSET_OUT_OF_RANGE) {
     proceed(turn, assignment, 'asking-bounds');
     return;
   }
-  if (refused(assignment, answer.errorCode) || fetchOffset !== partition.log.endOffset) return;
+  if (refused(assignment, answer.errorCode) || assignment.asked !== partition.log.endOffset) return;
   if (takeFetched(turn, partition, answer.records, answer.highWatermark)) proceed(turn, assignment, 'fetching');
 }
 
@@ -338,9 +354,13 @@ function proceed(turn: Turn, assignment: Assignment, stage: Stage): void {
   assignment.retryAtNs = turn.nowNs;
 }
 
-/** An error is tried again after a while, but a fenced follower waits for the controller's word (KIP-320). */
+/**
+ * An error is tried again after a while, but a fenced follower waits for the controller's word, unless it has come
+ * meanwhile (KIP-320).
+ */
 function refused(assignment: Assignment, errorCode: number): boolean {
-  if (errorCode === ErrorCode.FENCED_LEADER_EPOCH) assignment.stage = 'fenced';
+  const isNews = assignment.askedInEpoch === assignment.partition.leaderEpoch;
+  if (errorCode === ErrorCode.FENCED_LEADER_EPOCH && isNews) assignment.stage = 'fenced';
   return errorCode !== ErrorCode.NONE;
 }
 

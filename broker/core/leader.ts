@@ -34,6 +34,7 @@ export type Led = Partition & { role: LeaderRole };
 
 /** What a leader knows of one follower. */
 interface FollowerProgress {
+  readonly id: NodeId;
   /** The follower's LEO: the offset it fetched last; −1 while unknown. */
   end: number;
   lastFetchNs: number;
@@ -81,6 +82,7 @@ export function becomeLeader(turn: Turn, partition: Partition, previousEpoch: nu
   for (const id of partition.replicas) {
     if (id === turn.state.config.node) continue;
     partition.role.followers.set(id, {
+      id,
       end: known?.followers.get(id)?.end ?? -1,
       lastFetchNs: turn.nowNs,
       endAtLastFetch: partition.log.endOffset,
@@ -139,8 +141,8 @@ function advanceHighWatermark(turn: Turn, partition: Led): void {
   const { defects } = turn.state;
   const isr = maximalIsr(turn, partition);
   let lowest = partition.log.endOffset;
-  for (const [id, follower] of partition.role.followers) {
-    if (isr.includes(id) || holdsBack(turn, follower, id)) lowest = Math.min(lowest, follower.end);
+  for (const follower of partition.role.followers.values()) {
+    if (isr.includes(follower.id) || holdsBack(turn, follower)) lowest = Math.min(lowest, follower.end);
   }
   const to = defects.size === 0 ? lowest : misjudge(defects, partition, lowest);
   const falls = to < partition.highWatermark && defects.has('high-watermark-falls');
@@ -222,10 +224,10 @@ function propose(turn: Turn, partition: Led, isr: readonly NodeId[]): void {
 }
 
 /** A follower outside of the ISR that is about to join it: the high watermark does not run away from it. */
-function holdsBack(turn: Turn, follower: FollowerProgress, id: NodeId): boolean {
+function holdsBack(turn: Turn, follower: FollowerProgress): boolean {
   const { build, defects } = turn.state;
   if (build.highWatermarkCounts === 'isr' || defects.has('ignore-pending-isr')) return false;
-  return !lags(turn, follower) && isEligible(turn.state.metadata, id);
+  return !lags(turn, follower) && isEligible(turn.state.metadata, follower.id);
 }
 
 function lags(turn: Turn, follower: FollowerProgress): boolean {

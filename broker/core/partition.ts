@@ -8,7 +8,7 @@
  * Invariants: the high watermark never exceeds the end of the log (on builds that lower it with a truncation); the epoch
  * cache never names an epoch at or beyond the end, but for a leader's own that has no record yet.
  */
-import type { BatchInfo, LogRange } from '../protocol/index.ts';
+import type { BatchInfo, LogRange, ResponseBody } from '../protocol/index.ts';
 import { assignBatches, assignEpoch, truncateFromEnd } from './epoch-cache.ts';
 import type { EpochCache } from './epoch-cache.ts';
 import type { LeaderRole } from './leader.ts';
@@ -20,6 +20,9 @@ import type { Turn } from './state.ts';
 import type { NodeId, RecoveredLog } from './step.ts';
 import { tracedEpochs } from './trace.ts';
 import type { TracedBatch, TraceEvent, TruncationEvidence, TruncationRule } from './trace.ts';
+
+/** What a fetch is told of one partition. */
+export type FetchAnswer = ResponseBody<'Fetch'>['responses'][number]['partitions'][number];
 
 export interface Partition {
   /** `<topic>-<partition>`: the name of its log. */
@@ -41,6 +44,8 @@ export interface Partition {
   lastLeader: NodeId | null;
   /** Requests that wait for something to happen here. */
   readonly waiting: Waiting[];
+  /** What a fetch got that brought nothing of it. */
+  lastEmptyAnswer: FetchAnswer | null;
   role: LeaderRole | { readonly kind: 'follower' } | { readonly kind: 'none' };
 }
 
@@ -60,6 +65,7 @@ export function createPartition(topic: string, index: number): Partition {
     leader: null,
     lastLeader: null,
     waiting: [],
+    lastEmptyAnswer: null,
     role: { kind: 'none' },
   };
 }

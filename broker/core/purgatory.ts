@@ -122,6 +122,8 @@ function remove(purgatory: Purgatory, request: Waiting): void {
 }
 
 function takeOut(list: Waiting[], request: Waiting): void {
-  const index = list.indexOf(request);
-  if (index >= 0) list.splice(index, 1);
+  let to = list.indexOf(request);
+  if (to < 0) return;
+  for (; to < list.length - 1; to += 1) list[to] = list[to + 1]!;
+  list.pop();
 }

@@ -16,7 +16,7 @@ import type { Partition } from './partition.ts';
 import type { Purgatory } from './purgatory.ts';
 import type { Replicas } from './replicas.ts';
 import type { BrokerConfig } from './settings.ts';
-import type { CoreEvent, Effect, NodeId, Origin, Peer, SendEffect } from './step.ts';
+import type { CoreEvent, Effect, Origin, Peer, SendEffect } from './step.ts';
 import type { TraceEvent } from './trace.ts';
 
 export const nsPerMs = 1_000_000;
@@ -34,7 +34,7 @@ export interface BrokerState {
   readonly partitions: Replicas;
   readonly metadata: Metadata;
   /** One for each leader that is followed. */
-  readonly fetchers: Map<NodeId, Fetcher>;
+  readonly fetchers: Fetcher[];
   readonly controller: ControllerLink;
   readonly purgatory: Purgatory;
   nextLagCheckNs: number;

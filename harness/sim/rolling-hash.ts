@@ -41,17 +41,15 @@ export class RollingHash {
     this.word(small);
     if (small === value) return;
     const whole = Math.floor(value);
-    this.word(whole / WORD);
-    this.word((value - whole) * WORD);
+    this.word((whole / WORD) | 0);
+    this.word(((value - whole) * WORD) | 0);
   }
 
   text(value: string): void {
     const { length } = value;
     this.word(TEXT + length);
-    for (let at = 0; at < length; at += 2) {
-      /* Beyond the end there is NaN, which counts as zero. */
-      this.word(value.charCodeAt(at) | (value.charCodeAt(at + 1) << 16));
-    }
+    for (let at = 1; at < length; at += 2) this.word(value.charCodeAt(at - 1) | (value.charCodeAt(at) << 16));
+    if (length % 2 === 1) this.word(value.charCodeAt(length - 1));
   }
 
   /** Mixes in numbers, texts, truth values, and lists and records of those; names of fields do not count. */

@@ -7,11 +7,11 @@
  * brings data, or when its empty long poll completes and is read again. This delay is the whole window of KIP-101.
  */
 import { ErrorCode } from '../../protocol/index.ts';
-import type { RecordSet, RequestBody, ResponseBody } from '../../protocol/index.ts';
+import type { RecordSet, RequestBody } from '../../protocol/index.ts';
 import { noteFetch } from '../leader.ts';
 import type { Led } from '../leader.ts';
 import { readLog, readableBytes } from '../log.ts';
-import type { Partition } from '../partition.ts';
+import type { FetchAnswer as Answer, Partition } from '../partition.ts';
 import { isFull, park } from '../purgatory.ts';
 import type { AskedPartition, WaitingFetch } from '../purgatory.ts';
 import { nsPerMs } from '../state.ts';
@@ -21,7 +21,6 @@ import { leadership, replicaOf } from './leadership.ts';
 import type { Caller } from './leadership.ts';
 
 type Body = RequestBody<'Fetch'>;
-type Answer = ResponseBody<'Fetch'>['responses'][number]['partitions'][number];
 
 /** Nobody is given more at once, whatever the request says. */
 const maxResponseBytes = 50 * 1024 * 1024;
@@ -112,32 +111,35 @@ function readAll(turn: Turn, asked: readonly AskedPartition[], body: Body, calle
     if (isOutOfRange(led, fetchOffset)) return failed(partitionIndex, ErrorCode.OFFSET_OUT_OF_RANGE);
     if (!isServed(led, body)) return failed(partitionIndex, ErrorCode.NOT_LEADER_OR_FOLLOWER);
     const limit = limitFor(turn, led, body);
-    let records = noRecords;
-    if (fetchOffset < limit) {
-      const { batches, range, sizeBytes } = readLog(
-        led.log,
-        fetchOffset,
-        limit,
-        Math.min(bytesLeft, partitionMaxBytes),
-        empty,
-      );
-      bytesLeft -= sizeBytes;
-      if (sizeBytes > 0) {
-        empty = false;
-        records = { batches, bytes: range };
-      }
-    }
-    return {
-      partitionIndex,
-      errorCode: ErrorCode.NONE,
-      highWatermark: led.highWatermark,
-      lastStableOffset: led.highWatermark,
-      logStartOffset: led.log.startOffset,
-      abortedTransactions: null,
-      preferredReadReplica: -1,
-      records,
-    };
+    if (fetchOffset >= limit) return nothingNew(led);
+    const read = readLog(led.log, fetchOffset, limit, Math.min(bytesLeft, partitionMaxBytes), empty);
+    if (read.sizeBytes === 0) return nothingNew(led);
+    bytesLeft -= read.sizeBytes;
+    empty = false;
+    return answerOf(led, { batches: read.batches, bytes: read.range });
   });
+}
+
+/** The same object for as long as nothing changes: most partitions of a fetch have nothing new. */
+function nothingNew(led: Led): Answer {
+  const last = led.lastEmptyAnswer;
+  const isSame = last?.highWatermark === led.highWatermark && last.logStartOffset === led.log.startOffset;
+  if (isSame) return last;
+  led.lastEmptyAnswer = answerOf(led, noRecords);
+  return led.lastEmptyAnswer;
+}
+
+function answerOf({ index, highWatermark, log }: Led, records: RecordSet): Answer {
+  return {
+    partitionIndex: index,
+    errorCode: ErrorCode.NONE,
+    highWatermark,
+    lastStableOffset: highWatermark,
+    logStartOffset: log.startOffset,
+    abortedTransactions: null,
+    preferredReadReplica: -1,
+    records,
+  };
 }
 
 function reportFetches(
