@@ -28,7 +28,7 @@ export class Differences {
   #open = '';
   readonly #decompressors: Decompressors;
   readonly #lanes: readonly Lane[];
-  /** For each two replicas, by their indices, where they first part. */
+  /** For each two replicas, by their names in either order, where they first part. */
   readonly #parted = new Map<string, number>();
 
   constructor(lanes: readonly Lane[], decompressors: Decompressors) {
@@ -53,8 +53,10 @@ export class Differences {
     if (grouping === this.#open) return;
     this.#open = grouping;
     this.total += 1;
-    const difference = describe(standings, offset, this.#decompressors);
-    this.#part(standings, difference.offset);
+    const readings = readSides(standings, this.#decompressors);
+    const from = Math.max(offset, ...standings.map(({ lane }) => lane.ledger.logStart));
+    const difference = describe(standings, readings, from);
+    this.#part(readings, from);
     if (this.list.length < kept) this.list.push(difference);
   }
 
@@ -65,7 +67,7 @@ export class Differences {
       for (const other of this.#lanes.slice(index + 1)) {
         const from = Math.max(one.ledger.logStart, other.ledger.logStart);
         const end = Math.min(one.ledger.leo, other.ledger.leo);
-        const agreeUntil = this.#parted.get(pairName(one, other)) ?? Math.max(from, end);
+        const agreeUntil = this.#parted.get(pairName(one.name, other.name)) ?? Math.max(from, end);
         pairs.push({ copies: [one.name, other.name], from, agreeUntil });
       }
     }
@@ -80,18 +82,24 @@ export class Differences {
       this.list[this.list.length - 1] = { ...last, agreeAgainAt: offset };
   }
 
-  #part(standings: readonly Standing[], offset: number): void {
-    for (const [index, one] of standings.entries()) {
-      for (const other of standings.slice(index + 1)) {
-        const name = pairName(one.lane, other.lane);
-        if (one.side !== other.side && !this.#parted.has(name)) this.#parted.set(name, offset);
+  /** Any two sides may part later within their batches than all of them do. */
+  #part(readings: readonly Reading[], from: number): void {
+    for (const [index, one] of readings.entries()) {
+      for (const other of readings.slice(index + 1)) {
+        const offset = firstDifference([one, other], from)?.offset ?? from;
+        for (const mine of one.copies) {
+          for (const theirs of other.copies) {
+            const names = [pairName(mine, theirs), pairName(theirs, mine)];
+            for (const name of names) if (!this.#parted.has(name)) this.#parted.set(name, offset);
+          }
+        }
       }
     }
   }
 }
 
-function pairName(one: Lane, other: Lane): string {
-  return `${one.name}\n${other.name}`;
+function pairName(one: string, other: string): string {
+  return `${one}\n${other}`;
 }
 
 /** The same text for the same grouping, whatever the sides are called. */
@@ -112,9 +120,7 @@ interface Reading {
   readonly problem: string | null;
 }
 
-function describe(standings: readonly Standing[], offset: number, decompressors: Decompressors): Difference {
-  const readings = readSides(standings, decompressors);
-  const from = Math.max(offset, ...standings.map(({ lane }) => lane.ledger.logStart));
+function describe(standings: readonly Standing[], readings: readonly Reading[], from: number): Difference {
   const first = firstDifference(readings, from);
   const at = first?.offset ?? from;
   const sides: Side[] = readings.map(({ standing, copies, records }) => {

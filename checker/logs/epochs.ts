@@ -46,6 +46,12 @@ export class Epochs {
     if (this.#entries.length > 0 && last >= this.#logStart) this.#check(epoch, base, last);
   }
 
+  /** What comes next stands in a wrong place: its epochs are not judged by those before. */
+  restart(): void {
+    this.#run = null;
+    this.#entry = -1;
+  }
+
   /** Looks at what the checkpoint says beyond the log. */
   end(leo: number): void {
     for (const { epoch, start } of this.#entries) {

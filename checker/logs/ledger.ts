@@ -138,10 +138,12 @@ export class Ledger {
           position,
         });
         this.#strayed = true;
+        this.epochs.restart();
         return;
       }
       if (this.#strayed) {
         this.#strayed = false;
+        this.epochs.restart();
         return;
       }
     }

@@ -2,13 +2,12 @@
  * `verify-logs` from directories to a document: finds the replicas, hands each partition's to the checker, and gathers
  * what it says.
  */
-import type { ByteTools } from '../../checker/logs/lane.ts';
 import type { PartitionReport } from '../../checker/logs/report.ts';
 import { verifyPartition } from '../../checker/logs/verify-partition.ts';
-import { decompressors } from '../check/decompressors.ts';
 import { documentOf, type VerifyDocument } from './document.ts';
 import { findCopies, type CopyPlace } from './find-copies.ts';
 import { readCopy } from './read-copy.ts';
+import { tools } from './tools.ts';
 
 /** Checks all replicas below `directories`. `compacted` names topics, or `all`. */
 export function verifyDirectories(directories: readonly string[], compacted: readonly string[]): VerifyDocument {
@@ -33,9 +32,3 @@ function verifyPlaces(partition: string, places: readonly CopyPlace[], compacted
     for (const { close } of copies) close();
   }
 }
-
-const tools: ByteTools = {
-  decompressors,
-  sameBytes: (one, at, other, otherAt, length) =>
-    Buffer.prototype.compare.call(one, other, otherAt, otherAt + length, at, at + length) === 0,
-};
