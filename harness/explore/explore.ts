@@ -4,7 +4,7 @@
  * Whatever ends it (the budget, the first find, Ctrl-C, a thread that died) the report of what came before is made; the
  * reason is returned beside it.
  */
-import { EnvironmentError, InterruptedError } from '../errors.ts';
+import { InterruptedError } from '../errors.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 import type { Progress } from '../progress.ts';
 import { GENERATION, GuidedSearch } from './guided.ts';
@@ -37,7 +37,7 @@ export interface ExploreRequest {
 export interface Exploration {
   readonly report: ExploreReport;
   /** Why it ended before its time. */
-  readonly failure: EnvironmentError | InterruptedError | null;
+  readonly failure: Error | null;
 }
 
 /** Searches. */
@@ -67,8 +67,8 @@ export async function exploreSeeds(request: ExploreRequest): Promise<Exploration
       },
     );
   } catch (error) {
-    if (!(error instanceof InterruptedError || error instanceof EnvironmentError)) throw error;
-    failure = error;
+    // Of what kind it is, whoever asked for the search will see; what was found before it is told first.
+    failure = error instanceof Error ? error : new Error(String(error));
   }
   const seconds = Math.round(elapsedMs() - startMs) / 1000;
   const unclean = pins.uncleanElection === true;

@@ -62,7 +62,8 @@ export function runJob(job: SearchJob): SearchResult {
       virtualNs: simulation.virtualNs,
     };
   } catch (error) {
-    throw new Error(`seed ${config.seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    if (error instanceof Error) error.message = `the run of seed ${config.seed} broke: ${error.message}`;
+    throw error;
   }
 }
 

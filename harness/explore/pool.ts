@@ -35,7 +35,8 @@ export interface PoolOptions<Job, Result> {
 /** What a worker says. */
 export type WorkerAnswer<Result> =
   | { readonly first: number; readonly results: readonly Result[] }
-  | { readonly failure: string };
+  /** A job threw: a mistake of ours, told as it would be told by the calling thread. */
+  | { readonly message: string; readonly stack: string };
 
 const DEFAULT_BLOCK = 16;
 /** Blocks for each thread that may be under way or wait for an earlier one. */
@@ -48,8 +49,8 @@ export function defaultThreads(): number {
 
 /**
  * Does the jobs, and yields each result as soon as all before it are there. Whoever stops listening stops the work.
- * Rejects with an {@link InterruptedError} when the signal is aborted, and with an {@link EnvironmentError} when a
- * thread dies.
+ * Rejects with an {@link InterruptedError} when the signal is aborted, with an {@link EnvironmentError} when a thread
+ * dies, and with whatever a job threw.
  */
 export async function* runJobs<Job, Result>(
   jobs: Iterable<Job>,
@@ -78,6 +79,9 @@ class Pool<Job, Result> {
   readonly #lanes: WorkerLane[] = [];
   /** Results that wait for an earlier one, by number of their job. */
   readonly #done = new Map<number, Result>();
+  readonly #ahead: number;
+  /** No longer than that every worker may have two of them. */
+  readonly #longestBlock: number;
   #handedOut = 0;
   #nextResult = 0;
   #exhausted = false;
@@ -88,6 +92,9 @@ class Pool<Job, Result> {
   constructor(jobs: Iterator<Job>, options: PoolOptions<Job, Result>) {
     this.#jobs = jobs;
     this.#options = options;
+    const { threads, block = DEFAULT_BLOCK, ahead = BLOCKS_AHEAD * threads * block } = options;
+    this.#ahead = ahead;
+    this.#longestBlock = Math.max(1, Math.min(block, Math.floor(ahead / (2 * threads))));
     options.signal.addEventListener('abort', this.#onAbort);
   }
 
@@ -144,8 +151,7 @@ class Pool<Job, Result> {
 
   #take(count: number): { readonly number: number; readonly job: Job }[] {
     const taken: { number: number; job: Job }[] = [];
-    const { threads, block = DEFAULT_BLOCK, ahead = BLOCKS_AHEAD * threads * block } = this.#options;
-    const bound = this.#nextResult + ahead;
+    const bound = this.#nextResult + this.#ahead;
     while (taken.length < count && !this.#exhausted && this.#handedOut < bound) {
       const { value, done } = this.#jobs.next();
       if (done === true) this.#exhausted = true;
@@ -183,13 +189,15 @@ class Pool<Job, Result> {
 
   #accept(lane: WorkerLane, answer: WorkerAnswer<Result>): void {
     if (this.#closing) return;
-    if ('failure' in answer) {
-      this.#fail(new EnvironmentError(`a worker thread failed: ${answer.failure}`));
+    if ('message' in answer) {
+      const error = new Error(answer.message);
+      error.stack = answer.stack;
+      this.#fail(error);
       return;
     }
     for (const [index, result] of answer.results.entries()) this.#done.set(answer.first + index, result);
     lane.busy -= 1;
-    lane.block = Math.min(2 * lane.block, this.#options.block ?? DEFAULT_BLOCK);
+    lane.block = Math.min(2 * lane.block, this.#longestBlock);
     this.#feed(lane);
     this.#wake();
   }

@@ -18,6 +18,7 @@ parentPort?.on('message', ({ first, jobs }: Block) => {
   try {
     parentPort?.postMessage({ first, results: jobs.map((job) => runJob(job)) }, []);
   } catch (error) {
-    parentPort?.postMessage({ failure: error instanceof Error ? error.message : String(error) }, []);
+    const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
+    parentPort?.postMessage({ message, stack }, []);
   }
 });

@@ -7,13 +7,16 @@ export interface PoolJob {
   readonly inWorker?: 'refuse' | 'die';
 }
 
-export function runJob({ number, rounds = 0, inWorker }: PoolJob): {
+interface PoolResult {
   readonly doubled: number;
   readonly main: boolean;
-} {
+  readonly waste: number;
+}
+
+export function runJob({ number, rounds = 0, inWorker }: PoolJob): PoolResult {
   if (!isMainThread && inWorker === 'refuse') throw new Error(`number ${number} is refused`);
   if (!isMainThread && inWorker === 'die') process.exit(7);
   let waste = number;
   for (let round = 0; round < rounds; round += 1) waste = Math.imul(waste, 31) + round;
-  return { doubled: 2 * number + 0 * waste, main: isMainThread };
+  return { doubled: 2 * number, main: isMainThread, waste };
 }
