@@ -39,10 +39,6 @@ export const defects = {
     after: 'KAFKA-6857',
   },
   'unfenced-requests': { does: 'serves requests that come from another epoch', after: 'KAFKA-7395' },
-  'out-of-range-drops-log': {
-    does: "drops its whole log when it is beyond its leader's, instead of the end that is too much",
-    after: 'KAFKA-2143',
-  },
   'stamp-previous-epoch': { does: 'stamps what it appends with the epoch of the record before', after: null },
   'start-empty': { does: 'takes its logs for torn when it starts, and begins them anew', after: 'KAFKA-14139' },
 

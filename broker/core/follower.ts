@@ -84,9 +84,7 @@ export function takeFetched(
  */
 export function takeLeaderBounds(turn: Turn, partition: Partition, leader: NodeId, start: number, end: number): void {
   const { log } = partition;
-  if (end < log.endOffset && turn.state.defects.has('out-of-range-drops-log')) {
-    startAnewAt(turn, partition, start, 'offset-out-of-range');
-  } else if (end < log.endOffset) {
+  if (end < log.endOffset) {
     truncate(turn, partition, end, 'offset-out-of-range', { leader, leaderStart: start, leaderEnd: end });
   } else if (start > log.endOffset) {
     startAnewAt(turn, partition, start, 'behind-leader-start');

@@ -90,24 +90,6 @@ describe('where a follower’s log ends:', () => {
     };
     expect(beside('truncate-unowned', lateAnswer)).toEqual({ healthy: ['m1@0', 'm2@0', 'm3@0'], faulty: ['m1@0'] });
   });
-
-  it('out-of-range-drops-log empties a log that is too long, where it had only to be shortened', () => {
-    const beyond = (defects: readonly string[]) => {
-      const cluster = started({ build: 'hw', brokers: 2, defects });
-      cluster.kill(2);
-      for (const value of [2, 3]) cluster.produce(1, value);
-      cluster.advance(4_000);
-      if (cluster.proposals().length > 0) cluster.answerProposal();
-      cluster.restart(2);
-      cluster.push({ leader: 2, epoch: 1, isr: [2] });
-      cluster.deliver(({ api, kind }) => api !== 'Fetch' || kind === 'response', 1);
-      cluster.run(300, ({ api, from }) => api !== 'Fetch' || from === 1 || cluster.ends(1)[0] === 3);
-      const { from, to } = cluster.lines(1, 'log-start').at(-1) ?? { from: null, to: null };
-      return [cluster.lines(1, 'truncation').at(-1)?.rule, from, to];
-    };
-    expect(beyond([])).toEqual(['offset-out-of-range', null, null]);
-    expect(beyond(['out-of-range-drops-log'])).toEqual(['high-watermark', 0, 0]);
-  });
 });
 
 describe('the epochs that a replica knows:', () => {
