@@ -21,6 +21,7 @@ interface ExploreFlags extends RunFlags {
   readonly runs?: number;
   readonly untilFail: boolean;
   readonly guided: boolean;
+  readonly shrink: boolean;
   readonly jobs?: number;
 }
 
@@ -35,6 +36,7 @@ export function registerExplore(program: Command): void {
     .addOption(numberOption('--runs <n>', 'how many runs', undefined, 1, 1_000_000_000))
     .option('--until-fail', 'stop at the first find', false)
     .option('--guided', 'keep and change plans that reach new states', false)
+    .option('--shrink', 'make finds as small as they get, the first of each signature', false)
     .addOption(numberOption('--jobs <n>', 'threads (default: as many as cores)', undefined, 1, 256));
   addRunOptions(command);
   describeAsDrawn(command);
@@ -70,6 +72,7 @@ async function explore(command: Command, flags: ExploreFlags): Promise<number> {
     budgetMs,
     untilFail: flags.untilFail,
     guided: flags.guided,
+    shrink: flags.shrink,
     ...(flags.jobs === undefined ? {} : { threads: flags.jobs }),
     store: flags.store,
     command: commandOfSearch(process.argv.slice(2), seed),

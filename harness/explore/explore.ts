@@ -25,6 +25,8 @@ export interface ExploreRequest {
   readonly budgetMs: number;
   readonly untilFail: boolean;
   readonly guided: boolean;
+  /** Whether finds are to be shrunk. */
+  readonly shrink: boolean;
   readonly threads?: number;
   /** Finds are kept here. */
   readonly store: string;
@@ -78,7 +80,10 @@ export async function exploreSeeds(request: ExploreRequest): Promise<Exploration
   const report = reportOf(tally, { ...facts, kept: kept.finds });
   failure ??= kept.failure ?? (kept.directory === null ? null : writeSearchReport(kept.directory, report));
   sayReport(report, progress.line);
-  return { report, failure };
+  if (!request.shrink || failure !== null || tally.finds.length === 0) return { report, failure };
+  const { shrinkFinds } = await import('./shrink-finds.ts');
+  const { summaries, failure: late } = await shrinkFinds(tally.finds, request.store, progress, signal);
+  return { report: { ...report, shrunk: summaries }, failure: late };
 }
 
 /** Whoever interrupts does not want to wait for all of them. */

@@ -5,6 +5,7 @@ import type { RunConfig } from '../plan/config.ts';
 import { commandOfRun } from '../cli/compare.ts';
 import { paint } from '../progress.ts';
 import { counted } from '../report/words.ts';
+import type { ShrinkSummary } from '../shrink/keep.ts';
 import type { GuidedReport } from './guided.ts';
 import { marks, type Mark } from './marks.ts';
 import { planOfJob, type Violation } from './one-run.ts';
@@ -38,6 +39,8 @@ export interface ExploreReport {
   readonly virtualSeconds: number;
   /** Of a guided search. */
   readonly guided: GuidedReport | null;
+  /** What was made of finds that were shrunk. */
+  readonly shrunk: readonly ShrinkSummary[];
 }
 
 export interface FindReport {
@@ -95,6 +98,7 @@ export function reportOf(tally: Tally, facts: ReportFacts): ExploreReport {
     events: tally.events,
     virtualSeconds: Math.round(tally.virtualNs / 1e9),
     guided,
+    shrunk: [],
   };
 }
 
