@@ -46,6 +46,8 @@ export interface Partition {
   readonly waiting: Waiting[];
   /** What a fetch got that brought nothing of it. */
   lastEmptyAnswer: FetchAnswer | null;
+  /** This broker does not hold it any more; whoever still waits for it is told so. */
+  deleted: boolean;
   role: LeaderRole | { readonly kind: 'follower' } | { readonly kind: 'none' };
 }
 
@@ -66,6 +68,7 @@ export function createPartition(topic: string, index: number): Partition {
     lastLeader: null,
     waiting: [],
     lastEmptyAnswer: null,
+    deleted: false,
     role: { kind: 'none' },
   };
 }
@@ -186,6 +189,15 @@ function traced(batch: BatchInfo): TracedBatch {
     base: batch.baseOffset,
     last: batch.lastOffset,
     epoch: batch.leaderEpoch,
-    hash: batch.crc.toString(16).padStart(8, '0'),
+    hash: hexOf(batch.crc),
   };
+}
+
+const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** Eight digits; put together from a table, since every batch is traced on every replica. */
+function hexOf(crc: number): string {
+  return (
+    hexDigits[crc >>> 24]! + hexDigits[(crc >>> 16) & 0xff]! + hexDigits[(crc >>> 8) & 0xff]! + hexDigits[crc & 0xff]!
+  );
 }

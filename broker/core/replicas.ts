@@ -38,7 +38,9 @@ export class Replicas {
     this.#byTopic.set(partition.topic, inTopic.set(partition.index, partition));
   }
 
-  remove({ key, topic, index }: Partition): void {
+  remove(partition: Partition): void {
+    const { key, topic, index } = partition;
+    partition.deleted = true;
     this.#byKey.delete(key);
     const inTopic = this.#byTopic.get(topic);
     inTopic?.delete(index);

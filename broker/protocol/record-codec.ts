@@ -11,7 +11,7 @@ import { ProtocolError } from './protocol-error.ts';
 import { Reader } from './reader.ts';
 import { batchLayout, bytesBeforeBatchLengthCounts, parseRecordSet } from './records.ts';
 import type { BatchInfo, RecordSet } from './records.ts';
-import { Writer } from './writer.ts';
+import { utf8Bytes, varintBytes, Writer } from './writer.ts';
 
 type Compression = 'none' | 'gzip' | 'zstd';
 
@@ -65,10 +65,8 @@ export function encodeBatch(batch: NewBatch): Uint8Array {
   if (batch.records.length === 0) throw new RangeError('a batch needs a record');
   const compression = batch.compression ?? 'none';
   const timestamps = batch.records.map((record) => record.timestampMs ?? -1);
-  const packed = pack(compression, encodeRecords(batch.records, timestamps));
-  const bytes = new Uint8Array(batchLayout.records + packed.length);
-  bytes.set(packed, batchLayout.records);
-  const view = new DataView(bytes.buffer);
+  const bytes = recordsBehindHeader(batch.records, timestamps, compression);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   setInt64(view, batchLayout.baseOffset, batch.baseOffset ?? 0);
   view.setInt32(batchLayout.batchLength, bytes.length - bytesBeforeBatchLengthCounts);
   view.setInt32(batchLayout.leaderEpoch, batch.leaderEpoch ?? -1);
@@ -115,26 +113,54 @@ export function decodeRecords(
   return decoded;
 }
 
-function encodeRecords(records: readonly NewRecord[], timestamps: readonly number[]): Uint8Array {
-  const writer = new Writer(64 * records.length);
-  records.forEach((record, index) => {
-    const body = new Writer(128);
-    body.field = 'record';
-    body.int8(0);
-    body.varint(timestamps[index]! - timestamps[0]!);
-    body.varint(index);
-    putOptional(body, record.key);
-    putOptional(body, record.value);
-    const headers = record.headers ?? [];
-    body.varint(headers.length);
-    for (const header of headers) {
-      putOptional(body, header.key);
-      putOptional(body, header.value);
-    }
-    writer.varint(body.size);
-    writer.raw(body.finish());
-  });
-  return writer.finish();
+/** The records behind the room that the header of their batch takes. */
+function recordsBehindHeader(
+  records: readonly NewRecord[],
+  timestamps: readonly number[],
+  compression: Compression,
+): Uint8Array {
+  const sizes = records.map((record, index) => sizeOf(record, timestamps[index]! - timestamps[0]!, index));
+  const sizeBytes = sizes.reduce((sum, size) => sum + varintBytes(size) + size, 0);
+  const isPacked = compression !== 'none';
+  const writer = new Writer((isPacked ? 0 : batchLayout.records) + sizeBytes);
+  if (!isPacked) writer.skip(batchLayout.records);
+  for (const [index, record] of records.entries()) {
+    writer.field = 'record';
+    writer.varint(sizes[index]!);
+    putRecord(writer, record, timestamps[index]! - timestamps[0]!, index);
+  }
+  if (!isPacked) return writer.finish();
+  const packed = pack(compression, writer.finish());
+  const bytes = new Uint8Array(batchLayout.records + packed.length);
+  bytes.set(packed, batchLayout.records);
+  return bytes;
+}
+
+function putRecord(writer: Writer, { key, value, headers = [] }: NewRecord, sinceFirstMs: number, index: number): void {
+  writer.int8(0);
+  writer.varint(sinceFirstMs);
+  writer.varint(index);
+  putOptional(writer, key);
+  putOptional(writer, value);
+  writer.varint(headers.length);
+  for (const header of headers) {
+    putOptional(writer, header.key);
+    putOptional(writer, header.value);
+  }
+}
+
+/** What {@link putRecord} writes. */
+function sizeOf({ key, value, headers = [] }: NewRecord, sinceFirstMs: number, index: number): number {
+  let size = 1 + varintBytes(sinceFirstMs) + varintBytes(index) + optionalBytes(key) + optionalBytes(value);
+  size += varintBytes(headers.length);
+  for (const header of headers) size += optionalBytes(header.key) + optionalBytes(header.value);
+  return size;
+}
+
+function optionalBytes(value: Uint8Array | string | null): number {
+  if (value === null) return varintBytes(-1);
+  const length = typeof value === 'string' ? utf8Bytes(value) : value.length;
+  return varintBytes(length) + length;
 }
 
 function putOptional(writer: Writer, value: Uint8Array | string | null): void {

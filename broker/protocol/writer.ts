@@ -8,6 +8,22 @@
 
 /** Below this size copying at once is cheaper than remembering. */
 const rememberFromBytes = 1024;
+/** Up to this length a look at each character is cheaper than a call into the engine. */
+const SHORT = 64;
+
+/** Size of a text in UTF-8. */
+export function utf8Bytes(value: string): number {
+  if (value.length > SHORT) return Buffer.byteLength(value);
+  for (let at = 0; at < value.length; at += 1) if (value.charCodeAt(at) > 0x7f) return Buffer.byteLength(value);
+  return value.length;
+}
+
+/** Size of a whole number as {@link Writer.varint} writes it. */
+export function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value < 0 ? -2 * value - 1 : 2 * value; rest >= 0x80; rest = Math.floor(rest / 128)) bytes += 1;
+  return bytes;
+}
 
 export class Writer {
   /** The field that is being written, for messages. */
@@ -83,12 +99,13 @@ export class Writer {
   /** UTF-8 text after its length, which `putLength` writes. */
   text(value: string, maxBytes: number, putLength: (bytes: number) => void): void {
     if (typeof value !== 'string') this.#refuse(value, 'a string');
-    const length = Buffer.byteLength(value);
+    const length = utf8Bytes(value);
     if (length > maxBytes)
       throw new RangeError(`field ${this.field}: a string of ${length} bytes, ${maxBytes} at most`);
     putLength(length);
     this.#reserve(length);
-    this.#position += this.#buffer.write(value, this.#position, 'utf8');
+    if (length === value.length) this.#putAscii(value);
+    else this.#position += this.#buffer.write(value, this.#position, 'utf8');
   }
 
   /** Bytes as they are. The caller must not change them before `finish`. */
@@ -102,6 +119,12 @@ export class Writer {
     this.#position += bytes.length;
   }
 
+  /** Leaves room for bytes that are filled in after `finish`. */
+  skip(bytes: number): void {
+    this.#reserve(bytes);
+    this.#position += bytes;
+  }
+
   finish(): Uint8Array {
     const last = this.#buffer.subarray(this.#start, this.#position);
     if (this.#parts.length === 0) return new Uint8Array(last.buffer, last.byteOffset, last.length);
@@ -113,6 +136,10 @@ export class Writer {
       at += part.length;
     }
     return new Uint8Array(whole.buffer);
+  }
+
+  #putAscii(value: string): void {
+    for (let at = 0; at < value.length; at += 1) this.#buffer[this.#position++] = value.charCodeAt(at);
   }
 
   #putVarint(unsigned: number): void {

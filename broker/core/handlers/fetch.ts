@@ -97,8 +97,14 @@ function readable(turn: Turn, asked: AskedPartition, body: Body): number {
 
 function leaderOf(turn: Turn, { topic, of, partition }: AskedPartition, caller?: Caller): Led | number {
   // A replica that was deleted while the request waited is none any more.
-  const held = partition !== undefined && turn.state.partitions.get(partition.key) === partition;
-  return leadership(turn, held ? partition : undefined, topic, of.partition, of.currentLeaderEpoch, caller);
+  return leadership(
+    turn,
+    partition?.deleted === true ? undefined : partition,
+    topic,
+    of.partition,
+    of.currentLeaderEpoch,
+    caller,
+  );
 }
 
 function readAll(turn: Turn, asked: readonly AskedPartition[], body: Body, caller: Caller): Answer[] {

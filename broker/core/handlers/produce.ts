@@ -89,7 +89,7 @@ function produceOne(turn: Turn, topic: string, index: number, acks: number, reco
 function settle(turn: Turn, request: WaitingProduce, outcome: ProduceOutcome): number | null {
   if (outcome.appended === null) return ErrorCode.UNKNOWN_SERVER_ERROR;
   const { partition, last } = outcome.appended;
-  if (turn.state.partitions.get(partition.key) !== partition) return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
+  if (partition.deleted) return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
   if (!isLed(partition)) return whenDeposed(turn);
   if (partition.highWatermark <= last) return null;
   if (!hasEnoughReplicas(turn, partition)) return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND;
