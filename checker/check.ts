@@ -24,10 +24,10 @@ import { findExposures } from './exposures.ts';
 import { summarizeFaults } from './faults.ts';
 import { readFinalLogs, readLeaderValues, type FinalLog, type FinalLogs, type ReplicaFiles } from './final-logs.ts';
 import { groupFindings } from './group.ts';
-import type { Key, Operation } from './history.ts';
+import type { Key } from './history.ts';
 import { HistoryIndex } from './index-history.ts';
 import { measure } from './measures.ts';
-import { Malformations, readHistory } from './parse-history.ts';
+import { Malformations, readHistory, type HistorySource } from './parse-history.ts';
 import { readTrace } from './parse-trace.ts';
 import { rebuildReplicas, type ClusterTrace } from './replicas.ts';
 import type { Anomaly, AnomalyKind, RunResults } from './results.ts';
@@ -41,7 +41,7 @@ export interface CheckInput {
   readonly run: RunDescription;
   readonly promises: Promises;
   /** Lines of `history.jsonl`, or the operations themselves. */
-  readonly history: Iterable<string | Operation>;
+  readonly history: HistorySource;
   /** Lines of `trace.jsonl`, or the objects that they say, or null. */
   readonly trace: Iterable<string | object> | null;
   /** The replicas' files as copied after settling, or null; `nodes` are those whose data directory was copied. */

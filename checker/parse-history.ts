@@ -16,6 +16,18 @@ export interface Malformation {
   readonly detail: string;
 }
 
+/** Something in the place of an operation that its own reader could not read. */
+export interface Unreadable {
+  readonly unreadable: string;
+  /** Counted from 1. */
+  readonly line: number;
+}
+
+/** Lines of JSON, or operations; where these come from text, `line` tells at which line the last one stood. */
+export interface HistorySource extends Iterable<string | Operation | Unreadable> {
+  readonly line?: number;
+}
+
 export interface HistoryReading {
   readonly lines: number;
   /** The last line broke off. */
@@ -38,7 +50,7 @@ export class Malformations {
 
 /** Hands every sound operation to `visit`, in order; `visit` answers with what is wrong inside of it, or null. */
 export function readHistory(
-  lines: Iterable<string | Operation>,
+  lines: HistorySource,
   malformed: Malformations,
   visit: (operation: Operation, line: number) => string | null,
 ): HistoryReading {
@@ -49,6 +61,7 @@ export function readHistory(
   let held: Malformation | null = null;
   for (const text of lines) {
     line += 1;
+    const place = lines.line ?? line;
     if (held !== null) {
       malformed.add(held.line, held.detail);
       held = null;
@@ -56,22 +69,25 @@ export function readHistory(
     if (text === '' || text === '\r') continue;
     const expected = nextIndex;
     nextIndex += 1;
-    let parsed: unknown;
-    try {
-      parsed = typeof text === 'string' ? JSON.parse(text) : text;
-    } catch {
-      held = { line, detail: 'not JSON' };
+    const parsed = typeof text === 'string' ? parsedLine(text) : text;
+    if (parsed === notJson) {
+      held = { line: place, detail: 'not JSON' };
       continue;
     }
-    if (!isOperation(parsed)) {
-      malformed.add(line, 'not an operation: it needs index, time, process, type and f');
+    if (isUnreadable(parsed)) {
+      held = { line: parsed.line, detail: parsed.unreadable };
       continue;
     }
-    const { index } = parsed;
+    const operation = isOperation(parsed) ? parsed : completed(parsed, expected);
+    if (operation === null) {
+      malformed.add(place, 'not an operation: it needs index, time, process, type and f');
+      continue;
+    }
+    const { index } = operation;
     nextIndex = index + 1;
     const gap = index === expected ? null : `its index is ${index}, not ${expected}: lines are missing or out of place`;
-    const flaw = visit(parsed, line) ?? gap;
-    if (flaw !== null) malformed.add(line, flaw);
+    const flaw = visit(operation, place) ?? gap;
+    if (flaw !== null) malformed.add(place, flaw);
   }
   return { lines: line, torn: held !== null };
 }
@@ -88,4 +104,26 @@ function isOperation(value: unknown): value is Operation {
     (type === 'invoke' || type === 'ok' || type === 'fail' || type === 'info') &&
     typeof f === 'string'
   );
+}
+
+const notJson = Symbol('not JSON');
+
+function parsedLine(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return notJson;
+  }
+}
+
+function isUnreadable(value: unknown): value is Unreadable {
+  return typeof value === 'object' && value !== null && 'unreadable' in value && 'line' in value;
+}
+
+/** Exports of other testers may leave `index` out, since lines count themselves, and `time`, which judges nothing. */
+function completed(value: unknown, index: number): Operation | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { index: given, time } = value as Partial<Record<keyof Operation, unknown>>;
+  const whole = { ...value, index: given ?? index, time: time ?? 0 };
+  return isOperation(whole) ? whole : null;
 }

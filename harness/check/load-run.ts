@@ -11,12 +11,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { checkRun, type CheckInput } from '../../checker/check.ts';
 import type { Promises, RunDescription } from '../../checker/evidence.ts';
 import type { ReplicaFiles } from '../../checker/final-logs.ts';
+import type { HistorySource } from '../../checker/parse-history.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 import { parsePromises, parseRunFile } from '../schemas.ts';
 import { collectedBytes } from './collected-bytes.ts';
 import { decompressors } from './decompressors.ts';
-import { readLines } from './read-lines.ts';
+import { cannotRead, openHistory, openPackable } from './history-file.ts';
 
 export { decompressors };
 
@@ -26,6 +27,11 @@ export type PromiseFlags = { readonly [P in keyof Promises]?: Promises[P] | unde
 /** Checks what stands at `path`: a run's folder or a history file. */
 export function checkPath(path: string, flags: PromiseFlags = {}): RunResults {
   return checkRun(loadPath(path, flags));
+}
+
+/** The history at `path`, a run's folder or a file, and nothing else. */
+export function historyAt(path: string): HistorySource {
+  return loadPath(path, {}).history;
 }
 
 /** Checks a run's folder: the step of a run between reading back and reporting. */
@@ -58,7 +64,7 @@ function loadHistory(path: string, flags: PromiseFlags): CheckInput {
     source: 'history',
     run,
     promises: promisesOf(run.configuration, flags, notes),
-    history: linesOf(path),
+    history: openHistory(path, notes),
     trace: null,
     logs: null,
     decompressors,
@@ -67,8 +73,11 @@ function loadHistory(path: string, flags: PromiseFlags): CheckInput {
 }
 
 function loadDirectory(directory: string, flags: PromiseFlags): CheckInput {
-  const history = join(directory, 'history.jsonl');
-  if (!existsSync(history)) {
+  const history = packable(directory, 'history.jsonl');
+  if (history === null) {
+    // A folder of Jepsen's holds a history and nothing else that is understood.
+    const edn = join(directory, 'history.edn');
+    if (existsSync(edn)) return loadHistory(edn, flags);
     const comparison = existsSync(join(directory, 'runs'));
     const hint = comparison
       ? 'it looks like a comparison: check one of the folders in its runs/'
@@ -78,30 +87,24 @@ function loadDirectory(directory: string, flags: PromiseFlags): CheckInput {
   const notes: string[] = [];
   const data = join(directory, 'data');
   const run = readRunDescription(directory, data, notes);
-  const trace = join(directory, 'trace.jsonl');
+  const trace = packable(directory, 'trace.jsonl');
   return {
     source: 'run',
     run,
     promises: promisesOf(run.configuration, flags, notes),
-    history: linesOf(history),
-    trace: existsSync(trace) ? linesOf(trace) : null,
+    history: openHistory(history, notes),
+    trace: trace === null ? null : openPackable(trace, notes),
     logs: existsSync(data) ? readData(data) : null,
     decompressors,
     notes,
   };
 }
 
-/** Errors of the system while reading become one clear line, wherever in the stream they come. */
-function* linesOf(path: string): Generator<string, void, undefined> {
-  try {
-    yield* readLines(path);
-  } catch (error) {
-    throw cannotRead(path, error);
-  }
-}
-
-function cannotRead(path: string, error: unknown): EnvironmentError {
-  return new EnvironmentError(`${path} cannot be read: ${errorCode(error) ?? String(error)}`, { cause: error });
+/** A file of the run as it is, or packed. */
+function packable(directory: string, name: string): string | null {
+  const plain = join(directory, name);
+  if (existsSync(plain)) return plain;
+  return existsSync(`${plain}.zst`) ? `${plain}.zst` : null;
 }
 
 /** The files of a data directory are read one by one: which one refuses is what a reader wants to know. */
