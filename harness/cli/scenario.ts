@@ -56,11 +56,22 @@ async function parse(file: string): Promise<Scenario | RunScenario> {
   const { ScenarioError } = await import('../sim/scenario-lines.ts');
   const text = read(file);
   try {
-    return isRunScenario(text) ? parseRunScenario(file, text) : parseScenario(file, text);
+    return isRunScenario(text) ? await checked(parseRunScenario(file, text)) : parseScenario(file, text);
   } catch (error) {
     if (error instanceof ScenarioError) throw new UsageError(error.message);
     throw error;
   }
+}
+
+/** Objects that a person has written into a file may have any shape. */
+async function checked(scenario: RunScenario): Promise<RunScenario> {
+  const { parseConfig, parseLoad, parseSchedule } = await import('../shrink/plan-schema.ts');
+  const { config, schedule, load } = scenario.request;
+  const flaws = [parseConfig({ ...config }), parseSchedule(schedule), ...(load === undefined ? [] : [parseLoad(load)])];
+  const flaw = flaws.find((each) => typeof each === 'string');
+  if (flaw !== undefined)
+    throw new UsageError(`${scenario.file}: ${flaw}; docs/scenarios.md says how a run is written`);
+  return scenario;
 }
 
 /** One after the other, as they are asked for. */

@@ -1,6 +1,7 @@
 /**
  * How a play ends: everything healed, the cluster at rest, and what is left for the checker to judge.
  */
+import type { NodeId } from '../../broker/core/step.ts';
 import type { TraceLine } from '../../broker/core/trace.ts';
 import { endOffsetOf } from './disk.ts';
 import type { PlayEvidence } from './judgement.ts';
@@ -30,7 +31,16 @@ export function healAndSettle(play: Play, withinMs = PATIENCE_MS): void {
 function comesToRest(play: Play, deadlineNs: number): boolean {
   const { kernel, brokers } = play.cluster;
   const ends = (): string => JSON.stringify(brokers.map((id) => play.node(id).disk.logs.map(endOffsetOf)));
-  while (kernel.runUntil(() => isSettled(play), deadlineNs - kernel.nowNs)) {
+  /* Who was stopping is started when it has stopped; who ends again is left alone. */
+  const stopping = new Set<NodeId>(brokers);
+  const stopped = (): NodeId | undefined => brokers.find((id) => stopping.has(id) && !play.node(id).running);
+  while (kernel.runUntil(() => isSettled(play) || stopped() !== undefined, deadlineNs - kernel.nowNs)) {
+    const id = stopped();
+    if (id !== undefined) {
+      stopping.delete(id);
+      play.node(id).start();
+      continue;
+    }
     const before = ends();
     play.runFor(2 * play.settings.fetchMaxWaitMs);
     if (isSettled(play) && ends() === before) return true;

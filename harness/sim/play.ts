@@ -57,6 +57,8 @@ const NS_PER_MS = 1e6;
 /** How long a step waits for what it needs, in virtual time. */
 const PATIENCE_MS = 30_000;
 const [PRODUCE_VERSION, FETCH_VERSION, CREATE_TOPICS_VERSION, MOVE_LEADER_VERSION] = [7, 11, 4, 0];
+/** Names that stand for somebody else. */
+const reservedNames: ReadonlySet<string> = new Set(['controller', 'clients', 'admin']);
 /** A client that gives up on nothing. */
 const NEVER_MS = 3_600_000;
 
@@ -193,6 +195,7 @@ export class Play {
     acks: -1 | 0 | 1,
     to: NodeId | null,
   ): void {
+    if (reservedNames.has(client)) throw new PlayError(`${client} is no name of a client`);
     const repeated = values.find((value) => this.produced.has(value));
     if (repeated !== undefined) throw new PlayError(`${repeated} was produced before`);
     const leader = to ?? this.state(partition).leader;
@@ -219,6 +222,7 @@ export class Play {
 
   /** Reads once from an offset, as a consumer, and waits for the answer. */
   read(client: string, partition: PartitionName, offset: number, from: NodeId | null): void {
+    if (reservedNames.has(client)) throw new PlayError(`${client} is no name of a client`);
     const broker = from ?? this.state(partition).leader;
     if (broker < 0) throw new PlayError('nobody leads: say from whom');
     const asked = { partition: partition.index, currentLeaderEpoch: -1, fetchOffset: offset, logStartOffset: -1 };

@@ -166,7 +166,7 @@ const kinds: readonly ConditionKind[] = [
   },
   {
     usage: '<client> got <value> at <offset>[, …]|nothing|<error>',
-    pattern: new RegExp(`^(?<client>\\w+) got (?:${RECORDS}|(?<error>[A-Z_]{4,}))$`),
+    pattern: new RegExp(`^(?<client>[A-Za-z]\\w*) got (?:${RECORDS}|(?<error>[A-Z_]{4,}))$`),
     check: (play, { client, records, error }) => {
       const read = play.reads.findLast((each) => each.client === client);
       if (read === undefined) throw new PlayError(`${client} has read nothing yet`);

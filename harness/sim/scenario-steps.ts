@@ -40,7 +40,8 @@ const kinds: readonly StepKind[] = [
   },
   {
     usage: 'produce <value>[, <value>] by <client> [acks all|1|0] [to broker <broker>]',
-    pattern: /^produce (?<values>[\w, ]+?) by (?<client>\w+)(?: acks (?<acks>all|1|0))?(?: to (?<broker>\d+))?$/,
+    pattern:
+      /^produce (?<values>[\w, ]+?) by (?<client>[A-Za-z]\w*)(?: acks (?<acks>all|1|0))?(?: to (?<broker>\d+))?$/,
     act: (play, { values, client, acks, broker }, partition) => {
       const level = acks === '0' ? 0 : acks === '1' ? 1 : -1;
       const names = valuesNamed(of(values));
@@ -49,14 +50,14 @@ const kinds: readonly StepKind[] = [
   },
   {
     usage: 'read at <offset> by <client> [from broker <broker>]',
-    pattern: /^read at (?<offset>\d+) by (?<client>\w+)(?: from (?<broker>\d+))?$/,
+    pattern: /^read at (?<offset>\d+) by (?<client>[A-Za-z]\w*)(?: from (?<broker>\d+))?$/,
     act: (play, { offset, client, broker }, partition) =>
       play.read(of(client), play.partition(partition), Number(offset), broker === undefined ? null : Number(broker)),
   },
   {
     usage: 'run for <n> ms|s',
     pattern: /^run for (?<count>\d+(?:\.\d+)?) (?<unit>ms|s)$/,
-    act: (play, { count, unit }) => play.runFor(Number(count) * (unit === 's' ? 1000 : 1)),
+    act: (play, { count, unit }) => play.runFor(durationMs(count, unit)),
   },
   ...messageSteps,
   {
@@ -140,8 +141,7 @@ const kinds: readonly StepKind[] = [
   {
     usage: 'heal everything and settle [within <n> ms|s]',
     pattern: /^heal everything and settle(?: within (?<count>\d+(?:\.\d+)?) (?<unit>ms|s))?$/,
-    act: (play, { count, unit }) =>
-      healAndSettle(play, count === undefined ? undefined : Number(count) * (unit === 's' ? 1000 : 1)),
+    act: (play, { count, unit }) => healAndSettle(play, count === undefined ? undefined : durationMs(count, unit)),
   },
   {
     usage: 'cut|heal <node> to|and <node>, where a node may be clients',
@@ -175,11 +175,22 @@ export function normalize(text: string): { readonly words: string; readonly part
   return { words: bare.replaceAll(/\bbroker (?=\d)/g, ''), partition: named?.[1] ?? null };
 }
 
+const MS_PER_HOUR = 3_600_000;
+/** A batch of more would be refused by any broker. */
+const MOST_VALUES = 10_000;
+
+function durationMs(count: string | undefined, unit: string | undefined): number {
+  const ms = Number(count) * (unit === 's' ? 1000 : 1);
+  if (ms > MS_PER_HOUR) throw new PlayError('a step lasts an hour at the most');
+  return ms;
+}
+
 /** `a, b` or, for many, `r1 to r300`. */
 function valuesNamed(text: string): string[] {
   const range = /^([a-z_]+)(\d+) to \1(\d+)$/i.exec(text);
   if (range === null) return text.split(/, */);
   const [first, last] = [Number(range[2]), Number(range[3])];
+  if (last - first >= MOST_VALUES) throw new PlayError(`a batch holds ${MOST_VALUES} records at the most`);
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => `${range[1]}${first + index}`);
 }
 

@@ -64,6 +64,7 @@ export interface Performance {
 }
 
 const DEFAULT_PATIENCE_MS = 30_000;
+const MOST_PATIENCE_MS = 3_600_000;
 
 /** The lines before the first step. */
 const headUsages: readonly string[] = [
@@ -260,6 +261,7 @@ class ScenarioReader {
     } else if (until !== null) {
       this.#mustComeBeforeVerdicts(text);
       const withinMs = until[2] === undefined ? DEFAULT_PATIENCE_MS : Number(until[2]) * (until[3] === 's' ? 1000 : 1);
+      if (withinMs > MOST_PATIENCE_MS) this.#fail('an hour is the most that can be waited');
       const condition = this.#condition(until[1] ?? '');
       this.#statements.push({ ...common, on: null, action: { kind: 'run-until', condition, withinMs } });
     } else {

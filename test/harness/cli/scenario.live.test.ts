@@ -67,6 +67,17 @@ test('a line that cannot be read, and a file that is not there, are one clear li
   expect(tidemark('test/scenarios/s1a.scenario', '--build', 'kip999')).toMatchObject({ status: 254 });
 });
 
+test('an object in a run that has another shape is named, not played', () => {
+  const path = join(folder, 'shape.scenario');
+  const fault = '{"id":"f1","kind":"pause","at":{"ms":1},"until":{"ms":2}}';
+  writeFileSync(path, ['# A story.', '', 'run on hw', 'seed 1', `fault ${fault}`].join('\n'));
+  const { status, stderr } = tidemark(path);
+  expect(status).toBe(254);
+  expect(stderr).toMatch(
+    /^tidemark: .*shape\.scenario: faults\.0\.targets: .+; docs\/scenarios\.md says how a run is written$/,
+  );
+});
+
 test('--json prints one document with the trace of every play', () => {
   const argv = ['harness/main.mjs', 'scenario', 'test/scenarios/s12.scenario', '--build', 'hw', '--json'];
   const document = JSON.parse(execFileSync(process.execPath, argv, { encoding: 'utf8', stdio: 'pipe' })) as {

@@ -79,6 +79,9 @@ test.each([
   ['read at 0 by bob in tide-9', 'there is no tide-9'],
   ['expect m1 is acknowledged', 'nobody produced m1'],
   ['expect bob got nothing', 'bob has read nothing yet'],
+  ['produce m1 by controller', 'controller is no name of a client'],
+  ['produce r0 to r10000 by alice', 'a batch holds 10000 records at the most'],
+  ['run for 3601 s', 'a step lasts an hour at the most'],
 ])('a step that makes no sense as things stand is named: %s', (line, why) => {
   expect(play(line).failure?.message).toBe(`a.scenario:6: "${line}" cannot be done: ${why}`);
 });

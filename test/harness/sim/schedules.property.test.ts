@@ -4,6 +4,8 @@
  */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { judgePlay } from '../../../harness/check/judge.ts';
+import { evidenceOf } from '../../../harness/sim/play-end.ts';
 import { Play, PlayError } from '../../../harness/sim/play.ts';
 import { parseCondition } from '../../../harness/sim/scenario-conditions.ts';
 import { scenarioDefaults } from '../../../harness/sim/scenario-settings.ts';
@@ -16,6 +18,9 @@ const node = fc.constantFrom('1', '2', '3', 'controller');
 const broker = fc.constantFrom('1', '2', '3');
 const twoBrokers = fc.constantFrom(['1', '2'], ['2', '3'], ['1', '3'], ['2', '1'], ['3', '2'], ['3', '1']);
 const place = fc.constantFrom('1', '2', '3', 'controller', 'clients');
+
+const verb = fc.constantFrom('step', 'drop');
+const sort = fc.constantFrom('a fetch of', 'a fetch answer to', 'an epoch answer to', 'a push to', 'an ISR change of');
 
 /** Steps that may make no sense as things stand; those are passed over. */
 const step = fc.oneof(
@@ -38,6 +43,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: broker.map((id) => `deliver fetch answers to ${id}`) },
   { weight: 1, arbitrary: broker.map((id) => `hold epoch answers to ${id}`) },
   { weight: 2, arbitrary: broker.map((id) => `deliver epoch answers to ${id}`) },
+  { weight: 1, arbitrary: fc.tuple(verb, sort, broker).map(([does, what, id]) => `${does} ${what} ${id}`) },
   { weight: 1, arbitrary: broker.map((id) => `hold ISR changes of ${id}`) },
   { weight: 2, arbitrary: broker.map((id) => `deliver ISR changes of ${id}`) },
   { weight: 1, arbitrary: twoBrokers.map(([from, to]) => `cut ${from} and ${to}`) },
@@ -92,6 +98,8 @@ function playAll(steps: readonly string[], build: string): Play {
   const play = new Play(build, 3, settings);
   play.start();
   attempt(play, 'topic tide with replicas 1, 2, 3');
+  /* Without an operation there would be nothing to judge. */
+  attempt(play, 'read at 0 by bob');
   let produced = 0;
   for (const each of steps) {
     /* A client of its own for each record, so that none waits for another. */
@@ -115,6 +123,8 @@ test(
         expect(holds(play, 'nothing is lost')).toEqual({ holds: true, actual: 'it is nothing' });
         expect(holds(play, 'logs agree')).toEqual({ holds: true, actual: 'it is logs agree' });
         expect(holds(play, 'no read went beyond the high watermark').actual).toBe('none did');
+        const { valid, anomalies, notes } = judgePlay(evidenceOf(play, 'drawn'));
+        expect({ valid, anomalies, notes }).toEqual({ valid: true, anomalies: [], notes });
       }),
       { seed: 1, numRuns: 150 },
     );
