@@ -138,6 +138,7 @@ function mostTelling(pairs: readonly PairOutcome[]): PairOutcome | undefined {
   const kinds = ({ control }: PairOutcome): ReadonlySet<string> =>
     new Set(control.results?.anomalies.filter((anomaly) => anomaly.class === 'violation').map(({ kind }) => kind));
   const sameDanger = ({ control, candidate }: PairOutcome): boolean =>
+    candidate.results?.anomalies.length === 0 &&
     control.results?.anomalies.some(
       ({ key, class: severity }) =>
         severity === 'violation' && candidate.results?.exposures?.some((exposure) => exposure.key === key) === true,

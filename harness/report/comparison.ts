@@ -93,7 +93,8 @@ function rankOf(directory: string, pair: PairResults): number {
   if (control === null || candidate === null) return 0;
   const [key] = storyKeys(control);
   const kinds = new Set(control.anomalies.filter((anomaly) => anomaly.key === key).map(({ kind }) => kind));
-  const sameDanger = candidate.exposures?.some((exposure) => exposure.key === key) === true;
+  const sameDanger =
+    candidate.anomalies.length === 0 && candidate.exposures?.some((exposure) => exposure.key === key) === true;
   return (sameDanger ? 4 : 0) + (kinds.has('lost-acked-write') ? 2 : 0) + (kinds.has('replica-divergence') ? 1 : 0);
 }
 
@@ -339,8 +340,9 @@ function otherKey(files: RunFiles, key: string): string {
 function whatTheOtherDid(view: PartitionView, key: string): string {
   const { story, files } = view;
   const { build } = files.results.run;
-  if (story.anomalies.length > 0)
-    return `${build} broke a promise here, too: ${story.anomalies.map(({ summary }) => summary).join('; ')}.`;
+  const violations = story.anomalies.filter((anomaly) => anomaly.class === 'violation');
+  if (violations.length > 0)
+    return `${build} broke a promise here, too: ${violations.map(({ summary }) => summary).join('; ')}.`;
   const where = story.key === key ? '' : ` It was not exposed in ${key}; here is ${story.key}, where it was.`;
   if (story.exposures.length === 0)
     return `${build} met no dangerous moment in this partition under this plan, so there was nothing to lose.`;
