@@ -17,6 +17,10 @@ import { unpackSnappy } from './snappy.ts';
 /** What one frame may unpack to: sixty times the largest that brokers accept by default. */
 export const unpackedMax = 1 << 26;
 
+/** Records of one frame that are kept at once: more than a broker's largest batch can hold. */
+const decodedMax = 1_000_000;
+const tooMany = `it holds more than ${decodedMax} records`;
+
 /** What the checker may use to unpack records, handed in since pure code has no zlib. Each keeps {@link unpackedMax}. */
 export interface Decompressors {
   readonly gzip?: (bytes: Uint8Array) => Uint8Array;
@@ -60,6 +64,15 @@ export class Contents {
     this.problem = null;
   }
 
+  /** All offsets are so much higher. */
+  shift(by: number): void {
+    this.first += by;
+    this.last += by;
+    if (this.gapFrom === -1) return;
+    this.gapFrom += by;
+    this.gapTo += by;
+  }
+
   /** Takes note of a record; offsets must rise. */
   note(offset: number, expected: number): void {
     if (offset > expected && this.gapFrom === -1) {
@@ -85,6 +98,7 @@ export function inspect(
     if (frame.magic === 2) inspectBatch(bytes, at, frame, decompressors, contents);
     else inspectMessages(bytes, at, frame, decompressors, contents);
   } catch (error) {
+    contents.clear();
     contents.problem = problemOf(error);
     // Whatever a wrapper holds, its own offset is one that it covers.
     if (frame.base === -1) frame.base = frame.last;
@@ -103,10 +117,13 @@ export function decode(
     if (frame.magic === 2) {
       const payload = unpack(bytes.subarray(at + batchHeader, at + frame.size), frame, decompressors);
       const cursor = new Cursor(payload);
-      for (let index = 0; index < frame.count; index += 1) records.push(decodeRecord(cursor, frame));
+      for (let index = 0; index < frame.count; index += 1) {
+        if (index === decodedMax) throw new MalformedError(tooMany);
+        records.push(decodeRecord(cursor, frame));
+      }
       if (frame.count < 0 || cursor.at < cursor.end) throw new MalformedError('its record count is wrong');
     } else {
-      for (const message of messagesOf(bytes, at, frame, decompressors)) records.push(message);
+      return { records: messagesOf(bytes, at, frame, decompressors), problem: null };
     }
     return { records, problem: null };
   } catch (error) {
@@ -230,22 +247,24 @@ function inspectMessages(
   decompressors: Decompressors,
   contents: Contents,
 ): void {
+  const outer = messageAt(new Cursor(bytes, at + 12, at + frame.size), frame.last);
   if ((frame.attributes & 7) === 0) {
-    messageAt(new Cursor(bytes, at + 12, at + frame.size), frame.last);
     contents.note(frame.last, frame.last);
     return;
   }
-  const messages = messagesOf(bytes, at, frame, decompressors);
-  const first = messages[0]?.offset ?? -1;
-  if (first < 0 || first > frame.last) throw new MalformedError('the offsets of its messages are wrong');
-  frame.base = first;
-  frame.count = messages.length;
-  let expected = first;
-  for (const { offset } of messages) {
-    if (offset < expected || offset > frame.last) throw new MalformedError('the offsets of its messages are wrong');
-    contents.note(offset, expected);
-    expected = offset + 1;
+  let expected = -1;
+  for (const inner of packedMessages(outer, frame, decompressors)) {
+    if (inner.offset < Math.max(expected, 0)) throw new MalformedError('the offsets of its messages are wrong');
+    contents.note(inner.offset, expected === -1 ? inner.offset : expected);
+    expected = inner.offset + 1;
   }
+  const shift = frame.last - contents.last;
+  if ((frame.magic === 0 && shift !== 0) || contents.first + shift < 0) {
+    throw new MalformedError('the offsets of its messages are wrong');
+  }
+  contents.shift(shift);
+  frame.base = contents.first;
+  frame.count = contents.records;
 }
 
 /**
@@ -255,27 +274,38 @@ function inspectMessages(
 function messagesOf(bytes: Uint8Array, at: number, frame: Frame, decompressors: Decompressors): LogRecord[] {
   const outer = messageAt(new Cursor(bytes, at + 12, at + frame.size), frame.last);
   if ((frame.attributes & 7) === 0) return [outer];
-  if (outer.value === null) throw new MalformedError('a wrapper holds nothing');
-  const inner = new Cursor(unpack(outer.value, frame, decompressors));
   const messages: LogRecord[] = [];
-  while (inner.at < inner.end) {
-    const offset = inner.int64();
-    const size = inner.int32();
-    if (size < 14 || size > inner.end - inner.at) throw new MalformedError('a packed message breaks off');
-    checkInner(inner, size);
-    messages.push(messageAt(new Cursor(inner.bytes, inner.at, inner.at + size), offset));
-    inner.skip(size);
+  for (const message of packedMessages(outer, frame, decompressors)) {
+    if (messages.length === decodedMax) throw new MalformedError(tooMany);
+    messages.push(message);
   }
-  const lastInner = messages.at(-1);
-  if (lastInner === undefined) throw new MalformedError('a wrapper holds nothing');
-  if (frame.magic === 0) return messages;
-  const shift = frame.last - lastInner.offset;
+  const shift = frame.magic === 0 ? 0 : frame.last - (messages.at(-1)?.offset ?? frame.last);
+  // Under LogAppendTime (bit 3) all messages of a wrapper share its time.
   const stamped = (frame.attributes & 8) !== 0;
   return messages.map((message) => ({
     ...message,
     offset: message.offset + shift,
     timestamp: stamped ? outer.timestamp : message.timestamp,
   }));
+}
+
+/** What a wrapper holds, with offsets as they are written there. */
+function* packedMessages(
+  outer: LogRecord,
+  frame: Frame,
+  decompressors: Decompressors,
+): Generator<LogRecord, void, undefined> {
+  if (outer.value === null) throw new MalformedError('a wrapper holds nothing');
+  const inner = new Cursor(unpack(outer.value, frame, decompressors));
+  if (inner.end === 0) throw new MalformedError('a wrapper holds nothing');
+  while (inner.at < inner.end) {
+    const offset = inner.int64();
+    const size = inner.int32();
+    if (size < 14 || size > inner.end - inner.at) throw new MalformedError('a packed message breaks off');
+    checkInner(inner, size);
+    yield messageAt(new Cursor(inner.bytes, inner.at, inner.at + size), offset);
+    inner.skip(size);
+  }
 }
 
 /** A packed message has a checksum of its own, and may not be a wrapper again. */

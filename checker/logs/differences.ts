@@ -53,11 +53,12 @@ export class Differences {
     if (grouping === this.#open) return;
     this.#open = grouping;
     this.total += 1;
+    if (this.list.length === kept) return;
     const readings = readSides(standings, this.#decompressors);
     const from = Math.max(offset, ...standings.map(({ lane }) => lane.ledger.logStart));
     const difference = describe(standings, readings, from);
     this.#part(readings, from);
-    if (this.list.length < kept) this.list.push(difference);
+    this.list.push(difference);
   }
 
   /** Every two replicas, and up to where they hold the same. */

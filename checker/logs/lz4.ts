@@ -59,7 +59,7 @@ function unpackFrame(cursor: Cursor, output: Output, oldHeader: boolean): void {
   }
   const from = output.size;
   for (let size = littleInt32(cursor); size !== 0; size = littleInt32(cursor)) {
-    unpackBlock(cursor, size, blockMax, output, (flags & 0x20) === 0 ? output.size : from);
+    unpackBlock(cursor, size, blockMax, output, (flags & 0x20) === 0 ? from : output.size);
     if ((flags & 0x10) !== 0) cursor.skip(4);
   }
   if ((flags & 0x04) !== 0 && littleInt32(cursor) >>> 0 !== xxHash32(output.bytes, from, output.size)) {

@@ -20,8 +20,8 @@ export interface Flaw {
 }
 
 const windowSize = 1 << 18;
-/** What a search for the next sound batch may spend on checksums. */
-const searchMax = 2 * frameMax;
+/** Bytes under checksums that all searches for sound batches in one log may cost: no bytes at all may take forever. */
+const searchMax = 8 * frameMax;
 
 export class BatchStream {
   /** The batch that comes next, after {@link settle} said that there is one. */
@@ -38,6 +38,7 @@ export class BatchStream {
   #origin = 0;
   /** The next offset, for searches: nothing lower is believed. */
   #floor = 0;
+  #budget = searchMax;
   /** Where files turn out to end before they were said to. */
   #ends: number[];
 
@@ -191,12 +192,11 @@ export class BatchStream {
     this.#filled = 0;
     this.#origin = start;
     const candidate = new Frame();
-    let budget = searchMax;
     while (this.#remaining() > 0) {
       this.#load(batchHeader);
       if (this.#mayBegin(candidate)) {
-        budget -= candidate.size;
-        if (budget < 0) break;
+        this.#budget -= candidate.size;
+        if (this.#budget < 0) break;
         if (this.#load(candidate.size) && isSound(this.window, this.at, candidate)) return true;
       }
       this.at += 1;
