@@ -137,6 +137,15 @@ function int32At(bytes: Uint8Array, at: number): number {
   return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
 }
 
+/** The bytes of batches with their base offsets and leader epochs; `bytes` itself is left alone. */
+export function stampedCopy(bytes: Uint8Array, batches: readonly BatchInfo[]): Uint8Array {
+  const { buffer, byteOffset } = Buffer.allocUnsafe(bytes.length);
+  const copy = new Uint8Array(buffer, byteOffset, bytes.length);
+  copy.set(bytes);
+  stampBatches(copy, batches);
+  return copy;
+}
+
 function parseBatch(bytes: Uint8Array, view: DataView, start: number): BatchInfo | NonNullable<RecordSet['flaw']> {
   const left = bytes.length - start;
   if (left <= batchLayout.magic) return 'partial';

@@ -36,7 +36,8 @@ export class Writer {
   #partsBytes = 0;
 
   constructor(expectedBytes = 256) {
-    this.#buffer = Buffer.allocUnsafeSlow(expectedBytes);
+    // Small ones come from Node's pool: memory of its own for each would cost more than what is written into it.
+    this.#buffer = Buffer.allocUnsafe(expectedBytes);
   }
 
   get size(): number {
@@ -126,8 +127,9 @@ export class Writer {
   }
 
   finish(): Uint8Array {
-    const last = this.#buffer.subarray(this.#start, this.#position);
-    if (this.#parts.length === 0) return new Uint8Array(last.buffer, last.byteOffset, last.length);
+    const { buffer, byteOffset } = this.#buffer;
+    const last = new Uint8Array(buffer, byteOffset + this.#start, this.#position - this.#start);
+    if (this.#parts.length === 0) return last;
     this.#parts.push(last);
     const whole = Buffer.allocUnsafeSlow(this.#partsBytes + last.length);
     let at = 0;
@@ -163,7 +165,7 @@ export class Writer {
     if (this.#position + bytes <= this.#buffer.length) return;
     // What was remembered keeps the old buffer; only the bytes since then move.
     const pending = this.#buffer.subarray(this.#start, this.#position);
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, pending.length + bytes));
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, pending.length + bytes));
     larger.set(pending);
     this.#buffer = larger;
     this.#position = pending.length;

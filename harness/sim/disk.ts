@@ -9,7 +9,7 @@
  */
 import { assignBatches, latestEpoch, truncateFromEnd, truncateFromStart } from '../../broker/core/epoch-cache.ts';
 import type { EpochEntry, OffsetCheckpoint, RecoveredLog } from '../../broker/core/step.ts';
-import { isStamped, stampBatches } from '../../broker/protocol/index.ts';
+import { isStamped, stampedCopy } from '../../broker/protocol/index.ts';
 import type { BatchInfo } from '../../broker/protocol/index.ts';
 
 /** One log: batches back to back from `baseOffset` on. */
@@ -67,6 +67,7 @@ export class Disk {
   append(name: string, position: number, batches: readonly BatchInfo[], bytes: Uint8Array): void {
     const log = this.#log(name);
     if (position !== log.sizeBytes) throw new Error(`append to ${name} at ${position}, it ends at ${log.sizeBytes}`);
+    /* What a producer sent is the producer's; what a leader gave is written as it came, and the replicas share it. */
     const stamped = isStamped(bytes, batches) ? bytes : stampedCopy(bytes, batches);
     let start = 0;
     for (const batch of batches) {
@@ -170,13 +171,6 @@ export class Disk {
     if (log === undefined) throw new Error(`there is no log ${name}`);
     return log;
   }
-}
-
-/** What a producer sent is the producer's; what a leader gave is written as it came, and the replicas share it. */
-function stampedCopy(bytes: Uint8Array, batches: readonly BatchInfo[]): Uint8Array {
-  const copy = new Uint8Array(bytes);
-  stampBatches(copy, batches);
-  return copy;
 }
 
 /** LEO of a log as it stands on the disk. */
