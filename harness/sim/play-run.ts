@@ -37,11 +37,11 @@ function heading({ file, story, request }: RunScenario, build: string): string[]
   const { defects, seed, brokers } = request.config;
   const broken = defects.length === 0 ? '' : ` with ${defects.join(', ')}`;
   const title = file.slice(file.lastIndexOf('/') + 1);
-  const count = request.schedule.faults.length;
-  const faults = `${count} fault${count === 1 ? '' : 's'}`;
-  const load = request.load === undefined ? 'the load of its seed' : `${request.load.operations.length} operations`;
+  const faults = counted(request.schedule.faults.length, 'fault');
+  const load =
+    request.load === undefined ? 'the load of its seed' : counted(request.load.operations.length, 'operation');
   return [
-    `${title} on ${build}${broken}: seed ${seed}, ${brokers} brokers, ${faults}, ${load}`,
+    `${title} on ${build}${broken}: seed ${seed}, ${counted(brokers, 'broker')}, ${faults}, ${load}`,
     '',
     ...story.map((line) => (line === '' ? '' : `  ${line}`)),
     '',
@@ -65,4 +65,8 @@ function expectAll(
     return { lines, failure: new ScenarioError('failed', file, line, message) };
   }
   return { lines, failure: null };
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

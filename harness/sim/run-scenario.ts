@@ -71,9 +71,16 @@ export function writeRunScenario(
     '',
     ...(load?.operations ?? []).map(writeOperation),
     ...(load === undefined || load.operations.length === 0 ? [] : ['']),
-    ...expectations.map(({ build, expects }) => `expect on ${build}: ${expects}`),
+    ...expectationLines(expectations),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** What is expected on several builds stands once. */
+function expectationLines(expectations: readonly RunExpectation[]): string[] {
+  const builds = new Map<string, string[]>();
+  for (const { build, expects } of expectations) builds.set(expects, [...(builds.get(expects) ?? []), build]);
+  return [...builds].map(([expects, on]) => `expect on ${on.join(', ')}: ${expects}`);
 }
 
 function faultLines(fault: Fault, index: number): string[] {

@@ -77,6 +77,19 @@ test('a run is written in lines that a person can read, and objects only where t
   expect(parseRunScenario('a.scenario', text).request).toEqual(request);
 });
 
+test('what is expected on several builds stands once', () => {
+  const expectations = ['hw', 'kip101', 'epoch'].map((build) => ({
+    build,
+    expects: build === 'hw' ? 'lost-acked-write of 1 is a violation' : 'nothing is broken',
+  }));
+  const lines = writeRunScenario(request, expectations, 'A story.').trimEnd().split('\n');
+  expect(lines.slice(-2)).toEqual([
+    'expect on hw: lost-acked-write of 1 is a violation',
+    'expect on kip101, epoch: nothing is broken',
+  ]);
+  expect(lines[2]).toBe('run on hw, kip101, epoch');
+});
+
 test('numbers may be written as people write them', () => {
   const read = parseRunScenario('a.scenario', text.replace('until 1300 ms', 'until 1,300 ms'));
   expect(read.request.schedule.faults[0]?.until).toEqual({ ms: 488 });
