@@ -35,6 +35,8 @@ const WINDOWS_MS = [2_500, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000];
 const MARGINS_MS = [50, 500, 2_000, 5_000];
 const LONG_PAUSE_MS = 1_500;
 const PAUSE_KEPT_MS = 500;
+/** More operations than these are traffic, of which a part may go. */
+const FEW_OPERATIONS = 20;
 
 /** Ends the run soon after the violation. */
 export function* cutEnd(from: Case, violationMs: number): Pass {
@@ -183,11 +185,12 @@ function* spare<T>(from: Case, items: readonly T[], withItems: (to: Case, items:
   return best;
 }
 
-/** Stretches between the beginnings and ends of faults that are longer than anything needs. */
-function pausesIn({ schedule }: Case): (readonly [startMs: number, endMs: number])[] {
+/** Stretches in which no fault begins or ends, and none of a few operations either, that are longer than anything needs. */
+function pausesIn({ schedule, load }: Case): (readonly [startMs: number, endMs: number])[] {
   const { durationMs } = schedule;
   const moments = schedule.faults.flatMap((fault) => [startMsOf(fault), Math.min(endMsOf(fault), durationMs)]);
-  const sorted = [0, ...moments, durationMs].toSorted((a, b) => a - b);
+  const sent = load.operations.length <= FEW_OPERATIONS ? load.operations.map(({ atMs }) => atMs) : [];
+  const sorted = [0, ...moments, ...sent, durationMs].toSorted((a, b) => a - b);
   return sorted.flatMap((endMs, index) => {
     const startMs = sorted[index - 1] ?? endMs;
     return endMs - startMs > LONG_PAUSE_MS ? [[startMs, endMs] as const] : [];
@@ -222,7 +225,8 @@ type Simpler = (fault: Fault) => Fault[];
 
 /** Each gives simpler faults, the simplest first; the first that still fails is taken. */
 const simplifications: readonly Simpler[] = [
-  (fault) => ('await' in fault.at ? [{ ...fault, at: { ms: fault.at.fromMs } }] : []),
+  (fault) =>
+    'await' in fault.at ? [fault.at.fromMs, fault.at.deadlineMs].map((ms) => ({ ...fault, at: { ms } })) : [],
   (fault) => roundsOf(startMsOf(fault)).map((ms) => ({ ...fault, at: 'ms' in fault.at ? { ms } : fault.at })),
   (fault) =>
     'ms' in fault.until ? roundsOf(fault.until.ms).map((ms) => ({ ...fault, until: { ms: Math.max(1, ms) } })) : [],

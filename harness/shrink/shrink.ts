@@ -10,7 +10,7 @@
 import { InterruptedError } from '../errors.ts';
 import type { Anomaly } from '../../checker/results.ts';
 import type { SimulationRequest } from '../sim/simulation.ts';
-import { loadOf } from './case.ts';
+import { loadOf, withFault } from './case.ts';
 import type { Case } from './case.ts';
 import { momentOf } from './moment.ts';
 import {
@@ -140,6 +140,7 @@ const late: readonly NamedPass[] = [
   ['leaving out faults', dropFaults],
   ['closing gaps', closeGaps],
   ['fewer nodes and threads', smallerTopology],
+  ['fixing starts', fixStarts],
   ['leaving out steps', dropSteps],
   ['rounding numbers', roundNumbers],
   ['cutting the end', cutTail],
@@ -152,20 +153,35 @@ function* endOrAll(written: Case, momentMs: number): Generator<Case, Case | null
   return cut === written ? yield written : cut;
 }
 
+/** A fault that waits for something to be seen begins at the time at which it did begin. */
+function* fixStarts(from: Case): Pass {
+  if (from.schedule.faults.every(({ at }) => 'ms' in at)) return from;
+  const { history, loadStartNs } = judge(from).simulation;
+  let best = from;
+  for (const [index, fault] of from.schedule.faults.entries()) {
+    const began = history.find(({ value }) => value !== null && 'fault' in value && value.fault === fault.id);
+    if ('ms' in fault.at || began === undefined) continue;
+    const ms = Math.floor((began.time - (loadStartNs ?? 0)) / 1e6);
+    best = (yield withFault(best, index, { ...fault, at: { ms } })) ?? best;
+  }
+  return best;
+}
+
 interface Target {
   readonly signature: string;
   readonly anomaly: Anomaly;
   readonly momentMs: number;
 }
 
-/** The violation that was complete first. */
+/** The loss that was complete first, or else what was: what users lost says more than what replicas hold. */
 function firstViolation({ violations, simulation }: Judged): Target | null {
   const targets = [...violations].map(([signature, anomaly]): Target => ({
     signature,
     anomaly,
     momentMs: momentOf(anomaly, simulation),
   }));
-  return targets.toSorted((a, b) => a.momentMs - b.momentMs)[0] ?? null;
+  const losses = targets.filter(({ anomaly }) => anomaly.guarantee === 'durability');
+  return (losses.length > 0 ? losses : targets).toSorted((a, b) => a.momentMs - b.momentMs)[0] ?? null;
 }
 
 /** Drives passes: tries what they yield, keeps what fails. */

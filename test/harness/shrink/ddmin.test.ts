@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { ddmin } from '../../../harness/shrink/ddmin.ts';
 
 /** Drives it with a predicate; counts the tries. */
-function reduce<T>(items: readonly T[], fails: (items: readonly T[]) => boolean): { kept: readonly T[]; tries: number } {
+function reduce<T>(
+  items: readonly T[],
+  fails: (items: readonly T[]) => boolean,
+): { kept: readonly T[]; tries: number } {
   const search = ddmin(items);
   let tries = 0;
   for (let turn = search.next(); ; turn = search.next(fails(turn.value))) {

@@ -1,0 +1,41 @@
+/** Every plan that can be drawn is one that can be read back; what is not a plan is named in one clause. */
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { defaultRunConfig, faultKindsOf } from '../../../harness/plan/config.ts';
+import { planOf } from '../../../harness/run/plan.ts';
+import { parseConfig, parseLoad, parseSchedule } from '../../../harness/shrink/plan-schema.ts';
+import { caseOf, requestOf } from './failing.ts';
+
+test('a schedule of any kinds comes back as it was', () => {
+  fc.assert(
+    fc.property(fc.nat(), fc.integer({ min: 3, max: 5 }), (seed, brokers) => {
+      const { config } = requestOf({ seed, brokers, nemesis: faultKindsOf.sim, timeLimitMs: 60_000 });
+      const schedule = planOf(config);
+      expect(parseSchedule(JSON.parse(JSON.stringify(schedule)))).toEqual(schedule);
+    }),
+  );
+});
+
+test('a load comes back as it was', () => {
+  const { load } = caseOf({ timeLimitMs: 3_000 });
+  expect(parseLoad(JSON.parse(JSON.stringify(load)))).toEqual(load);
+});
+
+test('a configuration of an older run gets the defaults of what it does not know', () => {
+  const { config } = requestOf();
+  const { fetchMaxWaitMs: _, ...older } = config;
+  expect(parseConfig({ ...older, leaveRunning: true })).toEqual({
+    ...config,
+    fetchMaxWaitMs: defaultRunConfig.fetchMaxWaitMs,
+  });
+});
+
+test('what is wrong is said with its place', () => {
+  const { schedule } = requestOf();
+  expect(parseSchedule({ ...schedule, durationMs: '12 s' })).toMatch(/^durationMs: /);
+  expect(parseSchedule({ ...schedule, faults: [{ ...schedule.faults[0], kind: 'flood' }] })).toMatch(/^faults\.0/);
+  expect(parseLoad({ schemaVersion: 1, operations: [{ atMs: -1, thread: 0, operation: { f: 'poll' } }] })).toMatch(
+    /^operations\.0\.atMs: /,
+  );
+  expect(parseConfig({ ...requestOf().config, brokers: 0 })).toMatch(/^brokers: /);
+});

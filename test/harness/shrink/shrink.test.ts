@@ -1,0 +1,83 @@
+/** Shrinking as a whole, on a failure of `hw`. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { judge } from '../../../harness/shrink/trial.ts';
+import { withFaults } from '../../../harness/shrink/case.ts';
+import { nearestPassing } from '../../../harness/shrink/neighbour.ts';
+import { shrink } from '../../../harness/shrink/shrink.ts';
+import type { Shrunk } from '../../../harness/shrink/shrink.ts';
+import { headline, planLines, sideBySide } from '../../../harness/shrink/tell.ts';
+import { requestOf } from './failing.ts';
+
+const options = { budget: { runs: 5_000, ms: 120_000 }, signal: new AbortController().signal, progress: () => {} };
+
+describe('a shrunk failure', () => {
+  let shrunk: Shrunk;
+  beforeAll(async () => {
+    const outcome = await shrink(requestOf(), options);
+    if (outcome.type !== 'shrunk') throw new Error(`it ${outcome.type}`);
+    ({ shrunk } = outcome);
+  });
+
+  it('fails in the same way, with few faults and operations', () => {
+    const { smallest, signature, original, complete } = shrunk;
+    expect(signature).toBe('lost-acked-write: a follower truncated by high-watermark; clean election');
+    expect(judge(smallest).violations.has(signature)).toBe(true);
+    expect(smallest.schedule.faults.length).toBeLessThanOrEqual(Math.min(2, original.faults));
+    expect(smallest.load.operations.length).toBeLessThanOrEqual(3);
+    expect(smallest.config.partitions).toBe(1);
+    expect(complete).toBe(true);
+  });
+
+  it('no longer fails without any one of its faults', () => {
+    const { smallest, signature } = shrunk;
+    for (const index of smallest.schedule.faults.keys()) {
+      const without = withFaults(smallest, smallest.schedule.faults.toSpliced(index, 1));
+      expect(judge(without).violations.has(signature)).toBe(false);
+    }
+  });
+
+  it('is the same again: nothing depends on time', async () => {
+    const again = await shrink(requestOf(), options);
+    expect(again.type === 'shrunk' ? again.shrunk.smallest : null).toEqual(shrunk.smallest);
+  });
+
+  it('has a neighbour that passes and differs in one thing', () => {
+    const { smallest } = shrunk;
+    const neighbour = nearestPassing(smallest, () => true);
+    if (neighbour === null) throw new Error('no neighbour passes');
+    expect(judge(neighbour.passing).results.valid).toBe(true);
+    const [mine, its] = [planLines(smallest), planLines(neighbour.passing)];
+    expect(mine.filter((line) => !its.includes(line))).toHaveLength(1);
+    expect(sideBySide(smallest, neighbour.passing).filter((line) => line.startsWith('fails'))).toHaveLength(1);
+  });
+
+  it('is told in one line', () => {
+    expect(headline(shrunk)).toMatch(/^\d+ faults → \d, \d+ operations → \d, 2 partitions → 1, .*\d+ runs, [\d.]+ s$/);
+  });
+
+  it('loses nothing on epoch', () => {
+    const { smallest } = shrunk;
+    const onEpoch = judge({ ...smallest, config: { ...smallest.config, build: 'epoch' } });
+    expect(onEpoch.results.valid).toBe(true);
+  });
+});
+
+describe('shrinking', () => {
+  it('says that a run breaks nothing', async () => {
+    const outcome = await shrink(requestOf({ build: 'epoch' }), options);
+    expect(outcome.type).toBe('passes');
+  });
+
+  it('gives the best that it has when its budget is used up, and says so', async () => {
+    const outcome = await shrink(requestOf(), { ...options, budget: { runs: 3, ms: 120_000 } });
+    if (outcome.type !== 'shrunk') throw new Error(`it ${outcome.type}`);
+    const { smallest, signature, complete, runs } = outcome.shrunk;
+    expect([complete, runs]).toEqual([false, 3]);
+    expect(judge(smallest).violations.has(signature)).toBe(true);
+  });
+
+  it('ends at once when it is interrupted', async () => {
+    const interrupted = AbortSignal.abort();
+    await expect(shrink(requestOf(), { ...options, signal: interrupted })).rejects.toThrow('interrupted');
+  });
+});
