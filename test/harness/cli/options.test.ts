@@ -6,6 +6,7 @@ import { buildNames } from '../../../broker/core/builds.ts';
 import { defects } from '../../../broker/core/defects.ts';
 import { registerCheck } from '../../../harness/cli/check.ts';
 import { commandOfRun, registerCompare } from '../../../harness/cli/compare.ts';
+import { registerExplore } from '../../../harness/cli/explore.ts';
 import { registerGc } from '../../../harness/cli/gc.ts';
 import { addRunOptions, runConfigFrom, type RunFlags } from '../../../harness/cli/options.ts';
 import { registerReport } from '../../../harness/cli/report.ts';
@@ -13,7 +14,8 @@ import { registerRun } from '../../../harness/cli/run.ts';
 import { registerScenario } from '../../../harness/cli/scenario.ts';
 import { registerUp } from '../../../harness/cli/up.ts';
 import { UsageError } from '../../../harness/errors.ts';
-import { defaultRunConfig, type RunConfig } from '../../../harness/plan/config.ts';
+import { defaultRunConfig, faultKindsOf, type RunConfig } from '../../../harness/plan/config.ts';
+import { faultKinds } from '../../../nemesis/faults/index.ts';
 import { expectGolden } from '../../golden.ts';
 
 interface Flags extends RunFlags {
@@ -76,7 +78,7 @@ describe('flags', () => {
 
   it('of faults take a list, all or none, and name each once', () => {
     expect(configOf('--nemesis', 'none').nemesis).toEqual([]);
-    expect(configOf('--nemesis', 'all').nemesis).toEqual(defaultRunConfig.nemesis);
+    expect(configOf('--nemesis', 'all').nemesis).toEqual(faultKindsOf.local);
     expect(configOf('--nemesis', 'crash, pause,crash').nemesis).toEqual(['crash', 'pause']);
   });
 
@@ -96,10 +98,7 @@ describe('flags', () => {
     [['--acks', '2'], '--acks 2: write all, 1 or 0'],
     [['--concurrency', '0'], '--concurrency 0: write a number from 1 to 1000, or a multiple of the brokers such as 2n'],
     [['--concurrency', '400n'], '--concurrency 400n: write a number from 1 to 1000'],
-    [
-      ['--nemesis', 'fire'],
-      '--nemesis: there is no "fire"; known are partition, pause, crash, leader-move, handover-crash',
-    ],
+    [['--nemesis', 'fire'], `--nemesis: there is no "fire"; known are ${faultKinds.join(', ')}`],
     [['--defect', 'laziness'], '--defect: there is no "laziness"; known are truncate-none'],
     [['--build', 'kip966'], `there is no build "kip966": the builds are ${buildNames.join(', ')}`],
     [['--build', '1=hw'], '"1=hw" gives node 2 no build'],
@@ -212,6 +211,7 @@ describe('--help', () => {
     registerCompare,
     registerRun,
     registerUp,
+    registerExplore,
     registerCheck,
     registerScenario,
     registerReport,
