@@ -20,9 +20,19 @@ export function operationToEdn(operation: Operation): string {
     [':value', transactional.has(f) && Array.isArray(value) ? microsOf(value) : keysOr(f, value)],
   ];
   for (const [name, extra] of Object.entries(more)) {
-    if (extra !== undefined) fields.push([keyword(name), name === 'acks' && extra === 'all' ? ':all' : edn(extra)]);
+    if (extra !== undefined) fields.push([keyword(name), extraOf(name, extra)]);
   }
   return `{${fields.map(([name, text]) => `${name} ${text}`).join(', ')}}`;
+}
+
+/** Other fields; those of ours that go by key keep their keys. */
+function extraOf(name: string, value: unknown): string {
+  if (name === 'acks' && value === 'all') return ':all';
+  const byKey = (name === 'seek' || name === 'errors') && typeof value === 'object' && value !== null;
+  if (!byKey) return edn(value);
+  return `{${Object.entries(value)
+    .map(([key, each]) => `${keyOf(key)} ${edn(each)}`)
+    .join(', ')}}`;
 }
 
 function microsOf(micros: readonly unknown[]): string {
@@ -53,7 +63,7 @@ function keyOf(key: unknown): string {
 function edn(value: unknown): string {
   if (value === null || value === undefined) return 'nil';
   if (typeof value === 'string') return isKeyword(value) ? value : quoted(value);
-  if (typeof value !== 'object') return String(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(edn).join(' ')}]`;
   const entries = Object.entries(value).map(([key, each]) => `${keyword(key)} ${edn(each)}`);
   return `{${entries.join(', ')}}`;

@@ -5,7 +5,8 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { operationToEdn } from '../../checker/edn-write.ts';
-import { Malformations, readHistory, type HistorySource } from '../../checker/parse-history.ts';
+import type { Operation } from '../../checker/history.ts';
+import { Malformations, readHistory, type HistorySource, type Unreadable } from '../../checker/parse-history.ts';
 import { EnvironmentError, errorCode } from '../errors.ts';
 
 /** Writes the operations of `history` to `path`; answers how many there were, and how many lines were left out. */
@@ -20,11 +21,17 @@ export function exportEdn(
     const why = errorCode(error) === 'EEXIST' ? 'it exists already' : String(errorCode(error));
     throw new EnvironmentError(`${path} cannot be written: ${why}`, { cause: error });
   }
-  const malformed = new Malformations();
   let operations = 0;
+  let lines = 0;
+  const counted = function* (): Generator<string | Operation | Unreadable, void, undefined> {
+    for (const line of history) {
+      if (line !== '') lines += 1;
+      yield line;
+    }
+  };
   try {
     let text = '';
-    const { torn } = readHistory(history, malformed, (operation) => {
+    readHistory(counted(), new Malformations(), (operation) => {
       operations += 1;
       text += `${operationToEdn(operation)}\n`;
       if (text.length > 1 << 16) {
@@ -34,7 +41,7 @@ export function exportEdn(
       return null;
     });
     writeSync(file, text);
-    return { operations, left: malformed.count + (torn ? 1 : 0) };
+    return { operations, left: lines - operations };
   } finally {
     closeSync(file);
   }

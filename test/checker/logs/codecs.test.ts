@@ -20,7 +20,13 @@ describe('checksums', () => {
     // RFC 3720, B.4: 32 bytes of zeros, of ones, rising.
     expect(crc32c(new Uint8Array(32), 0, 32)).toBe(0x8a9136aa);
     expect(crc32c(new Uint8Array(32).fill(255), 0, 32)).toBe(0x62a8ab43);
-    expect(crc32c(Uint8Array.from({ length: 32 }, (_, at) => at), 0, 32)).toBe(0x46dd794e);
+    expect(
+      crc32c(
+        Uint8Array.from({ length: 32 }, (_, at) => at),
+        0,
+        32,
+      ),
+    ).toBe(0x46dd794e);
   });
 
   it('of xxHash are those of its specification', () => {
@@ -108,7 +114,12 @@ function uvarint(value: number): number[] {
 function snappyElement(element: Element): number[] {
   if ('literal' in element) {
     const { length } = element.literal;
-    const tag = length <= 60 ? [(length - 1) << 2] : length <= 256 ? [60 << 2, length - 1] : [61 << 2, (length - 1) & 255, (length - 1) >> 8];
+    const tag =
+      length <= 60
+        ? [(length - 1) << 2]
+        : length <= 256
+          ? [60 << 2, length - 1]
+          : [61 << 2, (length - 1) & 255, (length - 1) >> 8];
     return [...tag, ...element.literal];
   }
   const { distance, length } = element;

@@ -30,7 +30,10 @@ const damage = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-function damaged(bytes: Uint8Array, list: readonly { at: number; kind: string; byte: number; size: number }[]): Uint8Array {
+function damaged(
+  bytes: Uint8Array,
+  list: readonly { at: number; kind: string; byte: number; size: number }[],
+): Uint8Array {
   let copy = Buffer.from(bytes);
   for (const { at: anywhere, kind, byte, size } of list) {
     const at = copy.length === 0 ? 0 : anywhere % copy.length;
@@ -76,7 +79,11 @@ describe('hostile logs', () => {
       const log = packedBatch(codec, packed);
       const report = verify([replica('broker-1', { 0: log })]);
       expect(report.copies['broker-1']?.findings).toMatchObject([
-        { name: 'unreadable', offset: 0, reason: expect.stringMatching(/cannot be read: it cannot be unpacked/) as string },
+        {
+          name: 'unreadable',
+          offset: 0,
+          reason: expect.stringMatching(/cannot be read: it cannot be unpacked/) as string,
+        },
       ]);
       expect(report.comparison.exit).toBe(2);
     }
