@@ -2,7 +2,7 @@
  * One node's disk with the page cache before it.
  *
  * Logs are lists of batches with their real bytes. A write is in the page cache at once, so a killed process loses
- * nothing; a power loss keeps what was flushed, or somewhat more. Checkpoints, the metadata log and the creation and
+ * nothing; a power loss keeps what was flushed, and of the rest what a script says or a stream draws. Checkpoints, the metadata log and the creation and
  * deletion of logs are flushed as they are written, as the contract of the core says.
  *
  * Invariant: the bytes on this disk are never changed in place, so replicas may share them.
@@ -11,6 +11,7 @@ import { assignBatches, latestEpoch, truncateFromEnd, truncateFromStart } from '
 import type { EpochEntry, OffsetCheckpoint, RecoveredLog } from '../../broker/core/step.ts';
 import { isStamped, stampedCopy } from '../../broker/protocol/index.ts';
 import type { BatchInfo } from '../../broker/protocol/index.ts';
+import type { RandomStream } from '../plan/random.ts';
 
 /** One log: batches back to back from `baseOffset` on. */
 export interface DiskLog {
@@ -25,7 +26,12 @@ export interface DiskLog {
   epochs: readonly EpochEntry[];
   /** Where the log ended before a power loss, until the next start. */
   endBeforePowerLoss: number | null;
+  /** The part of a batch that a power loss left at the end of the file, until the next start. */
+  tornTail: Uint8Array | null;
 }
+
+/** Share of power losses that tear a batch in two, where there is one to tear. */
+const TORN = 0.5;
 
 export class Disk {
   readonly #logs = new Map<string, DiskLog>();
@@ -55,6 +61,7 @@ export class Disk {
       flushedBatches: 0,
       epochs: [],
       endBeforePowerLoss: null,
+      tornTail: null,
     });
   }
 
@@ -130,27 +137,47 @@ export class Disk {
     return this.#offsets.get(file)?.[name] ?? 0;
   }
 
-  /** The page cache is gone: each log keeps its flushed batches and, of the others, those that `keep` more bytes hold. */
+  /** The page cache is gone: each log keeps its flushed batches and, of the others, those that `keepBytes` more hold. */
   losePower(keepBytes = 0): void {
     for (const log of this.#logs.values()) {
-      log.endBeforePowerLoss = endOffsetOf(log);
       let left = keepBytes;
       let kept = log.flushedBatches;
       while (kept < log.batches.length && log.batches[kept]!.sizeBytes <= left) left -= log.batches[kept++]!.sizeBytes;
-      while (log.batches.length > kept) {
-        log.sizeBytes -= log.batches.pop()!.sizeBytes;
-        log.bytes.pop();
-      }
-      log.flushedBatches = kept;
+      cutTo(log, kept, 0);
     }
   }
 
-  /** What a process finds here when it starts; a torn tail cannot be, since a batch is here or is not. */
+  /**
+   * The page cache is gone, and how far the system had got with writing it back is drawn, log by log: to no batch, to
+   * some, to all, or into the middle of one.
+   */
+  losePowerAtRandom(random: RandomStream): void {
+    for (const log of this.logs) {
+      const kept = random.int(log.flushedBatches, log.batches.length);
+      const next = log.batches[kept];
+      const torn = next !== undefined && random.chance(TORN) ? random.int(1, next.sizeBytes - 1) : 0;
+      cutTo(log, kept, torn);
+    }
+  }
+
+  /** What the file of a log holds, with a batch that a power loss tore in two, if it did. */
+  file(name: string): Uint8Array {
+    const { sizeBytes, tornTail } = this.#log(name);
+    const whole = this.read(name, 0, sizeBytes);
+    if (tornTail === null) return whole;
+    const bytes = new Uint8Array(whole.length + tornTail.length);
+    bytes.set(whole);
+    bytes.set(tornTail, whole.length);
+    return bytes;
+  }
+
+  /** What a process finds here when it starts; a tail that a power loss tore is cut off. */
   recover(): RecoveredLog[] {
     return this.logs.map((log) => {
       const endOffset = endOffsetOf(log);
       const found = log.endBeforePowerLoss ?? endOffset;
       log.endBeforePowerLoss = null;
+      log.tornTail = null;
       const logStartOffset = Math.max(log.baseOffset, this.checkpointed('log-start-offset-checkpoint', log.name));
       if (log.epochs.length > 0) log.epochs = recoverEpochs(log, logStartOffset, endOffset);
       return {
@@ -171,6 +198,17 @@ export class Disk {
     if (log === undefined) throw new Error(`there is no log ${name}`);
     return log;
   }
+}
+
+/** What a power loss leaves: so many batches, which are on the disk now, and the first bytes of the next one. */
+function cutTo(log: DiskLog, kept: number, tornBytes: number): void {
+  log.endBeforePowerLoss ??= endOffsetOf(log);
+  log.tornTail = log.bytes[kept]?.slice(0, tornBytes) ?? null;
+  while (log.batches.length > kept) {
+    log.sizeBytes -= log.batches.pop()!.sizeBytes;
+    log.bytes.pop();
+  }
+  log.flushedBatches = kept;
 }
 
 /** LEO of a log as it stands on the disk. */

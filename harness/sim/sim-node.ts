@@ -10,6 +10,7 @@
 import type { CoreEvent, Effect, Origin, Peer, RespondEffect, SendEffect } from '../../broker/core/step.ts';
 import type { TraceEvent, TraceLine } from '../../broker/core/trace.ts';
 import type { LogRange, RecordSet, ResponseBody } from '../../broker/protocol/index.ts';
+import type { RandomStream } from '../plan/random.ts';
 import { Disk } from './disk.ts';
 import type { Schedulable } from './event-queue.ts';
 import type { Core, Kernel, NodeSpec } from './kernel.ts';
@@ -35,6 +36,7 @@ export class SimNode implements Endpoint, Schedulable {
   #paused = false;
   /** Arrived while the process was paused. */
   #backlog: { readonly lane: Lane; readonly message: Message }[] = [];
+  #diskDraws: RandomStream | null = null;
   #traceSeq = 0;
   /** Wake-ups in the event queue, the earliest last. */
   readonly #wakes: number[] = [];
@@ -99,10 +101,19 @@ export class SimNode implements Endpoint, Schedulable {
     this.#served.clear();
   }
 
-  /** Ends the process and loses the page cache but for `keepBytes` of each log. */
-  powerOff(keepBytes = 0): void {
+  /**
+   * Ends the process and loses the page cache but for `keepBytes` of each log. Where none are given, what is kept is drawn
+   * from the stream `disk:<node>`, or is nothing where nothing is random.
+   */
+  powerOff(keepBytes?: number): void {
     this.kill();
-    this.disk.losePower(keepBytes);
+    const { random } = this.#kernel.options;
+    if (keepBytes === undefined && random !== undefined) {
+      this.#diskDraws ??= random.stream(`disk:${this.name}`);
+      this.disk.losePowerAtRandom(this.#diskDraws);
+    } else {
+      this.disk.losePower(keepBytes ?? 0);
+    }
   }
 
   pause(): void {

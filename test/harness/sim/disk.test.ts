@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { recoverLog } from '../../../broker/core/recovery.ts';
 import { decodeRecords, encodeBatch, parseRecordSet } from '../../../broker/protocol/index.ts';
 import type { BatchInfo } from '../../../broker/protocol/index.ts';
+import { createRandom } from '../../../harness/plan/random.ts';
 import { Disk, endOffsetOf } from '../../../harness/sim/disk.ts';
 
 /** One record in a batch as a producer sends it, and its header as a leader of `leaderEpoch` would store it. */
@@ -59,6 +61,43 @@ test('a power loss keeps what was flushed, and no more than the given bytes of t
   expect(endOffsetOf(disk.find('tide-0')!)).toBe(2);
   disk.losePower();
   expect(disk.recover()).toMatchObject([{ foundEndOffset: 2, cut: 'none' }]);
+});
+
+test('a power loss at random keeps all that was flushed and, of the rest, nothing, some, all, or a part of a batch', () => {
+  const random = createRandom(1).stream('disk:1');
+  const kept = new Set<number>();
+  let torn = 0;
+  for (let loss = 0; loss < 100; loss += 1) {
+    const disk = diskWith('a', 'b');
+    disk.flush('tide-0');
+    for (const [index, value] of ['c', 'd', 'e'].entries()) append(disk, value, 2 + index);
+    const size = disk.find('tide-0')!.sizeBytes / 5;
+    disk.losePowerAtRandom(random);
+    const file = disk.file('tide-0');
+    /* What the scan of a real start makes of that file is what is kept. */
+    const { endOffset, validBytes } = recoverLog(file, 0);
+    kept.add(endOffset);
+    if (file.length > validBytes) torn += 1;
+    expect(file.length - validBytes).toBeLessThan(size);
+    expect(disk.recover()).toMatchObject([
+      { foundEndOffset: 5, flushedOffset: endOffset, cut: endOffset < 5 ? 'power-loss' : 'none' },
+    ]);
+    expect(endOffsetOf(disk.find('tide-0')!)).toBe(endOffset);
+    expect(disk.file('tide-0')).toHaveLength(validBytes);
+  }
+  expect([...kept].toSorted()).toEqual([2, 3, 4, 5]);
+  expect(torn).toBeGreaterThan(20);
+});
+
+test('a second power loss before the next start does not hide how far the log had reached', () => {
+  const disk = diskWith('a', 'b');
+  disk.losePower(1000);
+  disk.losePower();
+  expect(disk.recover()).toMatchObject([{ foundEndOffset: 2, flushedOffset: 2, cut: 'none' }]);
+  append(disk, 'c', 2);
+  disk.losePower();
+  disk.losePower();
+  expect(disk.recover()).toMatchObject([{ foundEndOffset: 3, flushedOffset: 2, cut: 'power-loss' }]);
 });
 
 test('a truncation cuts at a batch, and what was flushed beyond is not flushed any more', () => {
