@@ -28,9 +28,10 @@ export function keep(store: string, finds: readonly Find[]): Keeping {
   let directory: string | null = null;
   try {
     directory = createStoreDirectory(store, 'explore', new Date());
-    pointLatest(store, directory);
     for (const find of finds) {
       const folder = keepFind(directory, find);
+      /* At the first find, since that is what check, report, replay and shrink want. */
+      if (kept.size === 0) pointLatest(store, folder);
       kept.set(find.run, { directory: relative('.', folder), plan: relative('.', join(folder, 'schedule.json')) });
     }
     return { directory, finds: kept, failure: null };

@@ -1,7 +1,7 @@
 /** `tidemark explore` as it is typed: what it finds, prints, keeps and exits with. */
 import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ExploreReport } from '../../../harness/explore/report.ts';
 import { start, tidemark } from './tidemark.ts';
@@ -58,7 +58,8 @@ describe('explore', () => {
     expect([lines[0], lines.at(-1)]).toEqual(['seed 1 · hw, 60 s at most', 'seed 1']);
     const { first } = report;
     expect(report).toMatchObject({ type: 'exploration', anomalous: 1, runs: first?.run });
-    const directory = join(realpathSync(join(store, 'latest')), `run-${first?.run}-seed-${first?.seed}`);
+    const directory = realpathSync(join(store, 'latest'));
+    expect(basename(directory)).toBe(`run-${first?.run}-seed-${first?.seed}`);
     expect(readdirSync(directory)).toEqual(
       expect.arrayContaining(['history.jsonl', 'results.json', 'run.json', 'schedule.json', 'trace.jsonl']),
     );
