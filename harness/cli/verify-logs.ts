@@ -24,7 +24,7 @@ export function registerVerifyLogs(program: Command): void {
     .option('--json', 'print one JSON document on standard output', false)
     .action(async (directories: string[], flags: VerifyFlags) => {
       const { verifyDirectories } = await import('../verify/verify.ts');
-      const document = verifyDirectories(directories, flags.compacted?.split(',') ?? []);
+      const document = await verifyDirectories(directories, flags.compacted?.split(',') ?? []);
       if (flags.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
       else {
         const { verifyText } = await import('../verify/text.ts');

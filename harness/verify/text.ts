@@ -34,29 +34,37 @@ function copiesOf({ brokers }: VerifyDocument, partition: string): Copies {
 }
 
 function headline({ exit, brokers, comparisons }: VerifyDocument): string {
-  const over = `${count(Object.keys(comparisons).length, 'partition')} on ${count(Object.keys(brokers).length, 'broker')}`;
-  if (exit === 1) return `Not valid: ${over}, and there are logs that differ or are damaged.`;
-  if (exit === 2) return `Unknown: ${over}; some log could not be read to its end, or ends before the others.`;
+  const all = Object.values(comparisons);
+  const over = `${count(all.length, 'partition')} on ${count(Object.keys(brokers).length, 'broker')}`;
+  const of = (code: number): string => `${all.filter((comparison) => comparison.exit === code).length} of ${over}`;
+  if (exit === 1) return `Not valid: ${of(1)} with records that differ or a log that is damaged.`;
+  if (exit === 2) return `Unknown: ${of(2)} with a log that cannot be read to its end, or ends before the others.`;
+  if (all.every(({ verdict }) => verdict === 'not-compared')) {
+    return `Valid: ${over}; every log is sound. None has a second replica here to be compared with.`;
+  }
   return `Valid: ${over}; every log is sound, and replicas hold the same.`;
 }
 
 function summary(copies: Copies, { verdict, pairs, compacted }: Comparison & { compacted: boolean }): string {
   const how = compacted ? ', compared by records since the topic is compacted' : '';
-  const ends = copies.map(([name, { logStart, leo }]) => `${name} ${logStart} to ${leo}`).join(', ');
+  const prefix = Math.min(...pairs.map(({ agreeUntil }) => agreeUntil));
+  const extents = extentsOf(copies);
   switch (verdict) {
     case 'agree':
-      return `${copies.length} replicas agree${how}, offsets ${copies[0]?.[1].logStart} to ${copies[0]?.[1].leo}`;
+      return `${copies.length} replicas agree${how}; ${extents}`;
     case 'not-compared':
-      return `one replica, nothing to compare it with; ${ends}`;
-    case 'length': {
-      const prefix = Math.min(...pairs.map(({ agreeUntil }) => agreeUntil));
-      return `the replicas agree below offset ${prefix} and end differently${how}: ${ends}`;
-    }
-    case 'diverge': {
-      const prefix = Math.min(...pairs.map(({ agreeUntil }) => agreeUntil));
-      return `the replicas DIVERGE at offset ${prefix}${how}; ${ends}`;
-    }
+      return `one replica, nothing to compare it with; ${extents}`;
+    case 'length':
+      return `the replicas agree below offset ${prefix} and end differently${how}; ${extents}`;
+    case 'diverge':
+      return `the replicas DIVERGE at offset ${prefix}${how}; ${extents}`;
   }
+}
+
+function extentsOf(copies: Copies): string {
+  const extents = copies.map(([, { logStart, leo }]) => `log start ${logStart}, LEO ${leo}`);
+  if (new Set(extents).size === 1) return extents[0] as string;
+  return copies.map(([name], at) => `${name}: ${extents[at]}`).join('; ');
 }
 
 function differenceParagraphs(partition: string, comparison: Comparison, copies: Copies): string[] {
@@ -72,8 +80,7 @@ function differenceLines(partition: string, difference: Difference, copies: Copi
   const { offset, what, committed, sides, agreeAgainAt } = difference;
   const marks = copies.flatMap(([name, { hw }]) => (hw === null ? [] : [`${name} ${hw}`])).join(', ');
   const where = committed ? ` It lies below the high watermarks (${marks}): COMMITTED RECORDS DIFFER.` : '';
-  const extent =
-    agreeAgainAt === null ? 'They do not meet again.' : `They hold the same again from ${agreeAgainAt} on.`;
+  const extent = agreeAgainAt === null ? 'They do not agree again.' : `They agree again from ${agreeAgainAt} on.`;
   const width = Math.max(...sides.map((side) => side.copies.join(', ').length));
   return [
     `  replica-divergence at offset ${offset} of ${partition}: ${differ(what)}.${where} ${extent}`,

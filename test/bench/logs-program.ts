@@ -2,7 +2,7 @@
 import { verifyDirectories } from '../../harness/verify/verify.ts';
 
 const started = performance.now();
-const document = verifyDirectories(process.argv.slice(2), []);
+const document = await verifyDirectories(process.argv.slice(2), []);
 const ms = performance.now() - started;
 if (document.exit !== 0) throw new Error('the logs are not as they were written');
 const bytes = Object.values(document.brokers)

@@ -16,17 +16,17 @@ interface Expected {
 }
 
 describe('verify-logs on what Apache Kafka wrote', () => {
-  it.each(readdirSync(root))('says what is right for %s', (name) => {
+  it.each(readdirSync(root))('says what is right for %s', async (name) => {
     const expected = JSON.parse(readFileSync(join(root, name, 'expected.json'), 'utf8')) as Expected;
-    const document = verifyDirectories([join(root, name)], []);
+    const document = await verifyDirectories([join(root, name)], []);
     expect(document.brokers).toMatchObject(expected.brokers);
     expect(Object.values(document.comparisons)).toEqual([expect.objectContaining(expected.comparison)]);
     expect(document.exit).toBe(expected.comparison.exit);
   });
 
-  it('compares brokers that are given one by one just the same', () => {
+  it('compares brokers that are given one by one just the same', async () => {
     const directory = join(root, '0.10.2.2-s1a-diverged');
-    const document = verifyDirectories([join(directory, 'broker-3'), join(directory, 'broker-2')], []);
+    const document = await verifyDirectories([join(directory, 'broker-3'), join(directory, 'broker-2')], []);
     expect(document.exit).toBe(0);
     expect(Object.keys(document.brokers)).toEqual(['broker-2', 'broker-3']);
   });

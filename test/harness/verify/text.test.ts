@@ -1,0 +1,71 @@
+/** What people read, for logs that Apache Kafka 0.10.2 and 0.11 left behind, and for some that were damaged here. */
+import { cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { UsageError } from '../../../harness/errors.ts';
+import { verifyText } from '../../../harness/verify/text.ts';
+import { verifyDirectories } from '../../../harness/verify/verify.ts';
+import { expectGolden } from '../../golden.ts';
+
+const root = 'test/fixtures/kafka-logs';
+let temporary = '';
+
+beforeAll(() => {
+  temporary = mkdtempSync(join(tmpdir(), 'tidemark-verify-'));
+});
+
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+/** A copy of a fixture to damage. */
+function copyOf(name: string): string {
+  const directory = join(temporary, name);
+  cpSync(join(root, name), directory, { recursive: true });
+  return directory;
+}
+
+describe('the text of verify-logs', () => {
+  it.each(['0.10.2.2-s1a-diverged', '0.11.0.3-s3a-diverged', '4.4.0-compacted', '0.10.2.2-segments'])(
+    'says of %s where, what, and both records',
+    async (name) => {
+      expectGolden(`test/golden/verify-logs/${name}.txt`, verifyText(await verifyDirectories([join(root, name)], [])));
+    },
+  );
+
+  it('says of damaged files what is damaged', async () => {
+    const directory = copyOf('4.4.0-headers');
+    const partition = join(directory, 'broker-2', 'headers-0');
+    truncateSync(join(partition, '00000000000000000000.log'), 100);
+    writeFileSync(join(partition, 'leader-epoch-checkpoint'), '0\n5\n0 0\n');
+    writeFileSync(join(directory, 'broker-3', 'replication-offset-checkpoint'), '0\n1\nheaders 0 99\n');
+    expectGolden('test/golden/verify-logs/damaged.txt', verifyText(await verifyDirectories([directory], [])));
+  });
+});
+
+describe('the directories of verify-logs', () => {
+  it('may be partitions themselves', async () => {
+    const broker = (number: number): string => join(root, '0.10.2.2-s1a-diverged', `broker-${number}`, 'pause1-0');
+    const document = await verifyDirectories([broker(1), broker(2)], []);
+    expect(Object.keys(document.brokers)).toEqual(['broker-1', 'broker-2']);
+    expect(document.exit).toBe(1);
+  });
+
+  it('of one name are told apart by their parents', async () => {
+    const given = ['0.10.2.2-v1-none', '0.10.2.2-v0-none'].map((name) => join(root, name, 'broker-1'));
+    expect(Object.keys((await verifyDirectories(given, [])).brokers)).toEqual([
+      '0.10.2.2-v0-none/broker-1',
+      '0.10.2.2-v1-none/broker-1',
+    ]);
+  });
+
+  it.each([
+    [['no-such-place'], 'no-such-place: there is no such directory'],
+    [['package.json'], 'package.json is no directory'],
+    [['docs'], 'docs holds no log directory of a broker'],
+    [[join(root, '4.4.0-epochs'), join(root, '4.4.0-epochs', 'broker-1')], 'was given twice'],
+  ])('are refused if they are not: %j', async (directories, message) => {
+    const refused = verifyDirectories(directories, []);
+    await expect(refused).rejects.toThrow(UsageError);
+    await expect(refused).rejects.toThrow(message);
+  });
+});
