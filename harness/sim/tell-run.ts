@@ -37,11 +37,15 @@ export function inQuestion({ anomalies }: Judgement): InQuestion[] {
 /** The lines of a run that decide, in the order of their times. */
 export function tellRun({ history, trace }: Simulation, questions: readonly InQuestion[]): string[] {
   const names = namesIn(history, trace as unknown as readonly TraceLine[]);
+  /* Of one partition, nobody has to be told which. */
+  const severalKeys = new Set(questions.map(({ key }) => key)).size > 1;
   const told: { readonly time: number; readonly line: string }[] = [];
   for (const line of trace as unknown as readonly TraceLine[]) {
     if (!decides(line, questions)) continue;
     const what = narrateTrace(narrowed(line, questions), names);
-    if (what !== null) told.push({ time: line.time, line: toldLine(line.time, nodeName(String(line.node)), what) });
+    if (what === null) continue;
+    const where = severalKeys && 'partition' in line ? ` (${line.partition})` : '';
+    told.push({ time: line.time, line: toldLine(line.time, nodeName(String(line.node)), `${what}${where}`) });
   }
   for (const operation of history) {
     const what = operationInWords(operation, questions);
@@ -77,7 +81,8 @@ function concerns(line: TraceLine, offset: number | null): boolean {
     case 'hw':
       return offset !== null && Math.min(line.from, line.to) <= offset && offset < Math.max(line.from, line.to);
     case 'truncation':
-      return line.to < line.from;
+      /* That a replica kept the record in question may be what decides. */
+      return line.to < line.from || (offset !== null && offset < line.from);
     case 'recover':
       return line.to < line.from || line.flushed < line.to;
     case 'fetch':
