@@ -12,16 +12,18 @@ import type { VerifyDocument } from './document.ts';
 const shownMax = 20;
 
 export function verifyText(document: VerifyDocument): string {
-  const partitions = Object.entries(document.comparisons);
-  const lines = [headline(document)];
-  for (const [partition, comparison] of partitions) {
+  const lines = [headline(document), ''];
+  for (const [partition, comparison] of Object.entries(document.comparisons)) {
     const copies = copiesOf(document, partition);
-    lines.push('', `${partition}: ${summary(copies, comparison)}`);
-    lines.push(...differenceParagraphs(partition, comparison, copies));
-    for (const [name, copy] of copies) lines.push(...findingParagraphs(partition, name, copy));
-    lines.push(...comparison.notes.map((note) => `\n  Note: ${note}.`));
+    const paragraphs = [
+      ...differenceParagraphs(partition, comparison, copies),
+      ...copies.flatMap(([name, copy]) => findingParagraphs(partition, name, copy)),
+      ...comparison.notes.flatMap((note) => ['', `  note: ${note}`]),
+    ];
+    lines.push(`${partition}: ${summary(copies, comparison)}`, ...paragraphs);
+    if (paragraphs.length > 0) lines.push('');
   }
-  return `${lines.join('\n')}\n`;
+  return `${lines.join('\n').trimEnd()}\n`;
 }
 
 type Copies = readonly (readonly [name: string, copy: CopyReport])[];
