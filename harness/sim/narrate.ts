@@ -142,7 +142,7 @@ function because(rule: string, evidence: Line<'truncation'>['evidence']): string
   }
   if ('question' in evidence) {
     const { leader, question: asked, answer } = evidence;
-    const end = answer.endOffset < 0 ? 'is not known' : endInWords(answer.epoch, answer.endOffset);
+    const end = answer.endOffset < 0 ? 'it does not know' : endInWords(answer.epoch, answer.endOffset);
     return `asked where epoch ${asked.epoch} ends, broker ${leader} said: ${end}`;
   }
   return `the log of broker ${evidence.leader} goes from ${evidence.leaderStart} to ${evidence.leaderEnd}`;
