@@ -22,13 +22,13 @@ export class Reader {
   /** The field that is being read, for messages. */
   field = '';
   #elementsLeft = maxElements;
-  readonly #buffer: Buffer;
+  /** Made when text is read: most readers read none. */
+  #text: Buffer | null = null;
   readonly #view: DataView;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
     this.end = bytes.length;
-    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
@@ -83,16 +83,22 @@ export class Reader {
 
   uuid(): string {
     const at = this.take(16);
-    const hex = this.#buffer.toString('hex', at, at + 16);
+    const hex = this.#buffer().toString('hex', at, at + 16);
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
 
   utf8(length: number): string {
     const at = this.take(length);
-    const text = this.#buffer.toString('utf8', at, at + length);
+    const text = this.#buffer().toString('utf8', at, at + length);
     // Two different names must not become equal through replacement characters.
     if (text.includes('\ufffd')) this.#checkUtf8(at, length);
     return text;
+  }
+
+  #buffer(): Buffer {
+    const { buffer, byteOffset, length } = this.bytes;
+    this.#text ??= Buffer.from(buffer, byteOffset, length);
+    return this.#text;
   }
 
   /** A view of the next `length` bytes. */

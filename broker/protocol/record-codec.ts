@@ -100,15 +100,25 @@ export function decodeRecords(
     throw new ProtocolError('malformed', `record batch ${batches.length}: ${flaw}`);
   }
   if (!(bytes instanceof Uint8Array)) throw new TypeError(`a range of ${bytes.log} that was not resolved to bytes`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const plain = new Reader(bytes);
   const decoded: DecodedRecord[] = [];
   let position = 0;
   let budgetBytes = maxUnpackedBytes;
   for (const batch of batches) {
-    const whole = bytes.subarray(position, position + batch.sizeBytes);
-    const unpacked = unpack(codecOf(batch), whole.subarray(batchLayout.records), budgetBytes);
-    if (codecOf(batch) !== 'none') budgetBytes -= unpacked.length;
-    decodeBatch(batch, whole, unpacked, decoded);
-    position += batch.sizeBytes;
+    const [from, to] = [position + batchLayout.records, position + batch.sizeBytes];
+    const codec = codecOf(batch);
+    let reader = plain;
+    if (codec === 'none') {
+      plain.position = from;
+      plain.end = to;
+    } else {
+      const unpacked = unpack(codec, bytes.subarray(from, to), budgetBytes);
+      budgetBytes -= unpacked.length;
+      reader = new Reader(unpacked);
+    }
+    decodeBatch(batch, getInt64(view, position + batchLayout.baseTimestampMs), reader, decoded);
+    position = to;
   }
   return decoded;
 }
@@ -174,10 +184,7 @@ function putOptional(writer: Writer, value: Uint8Array | string | null): void {
   }
 }
 
-function decodeBatch(batch: BatchInfo, whole: Uint8Array, unpacked: Uint8Array, into: DecodedRecord[]): void {
-  const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
-  const baseTimestampMs = getInt64(view, batchLayout.baseTimestampMs);
-  const reader = new Reader(unpacked);
+function decodeBatch(batch: BatchInfo, baseTimestampMs: number, reader: Reader, into: DecodedRecord[]): void {
   reader.field = `record of the batch at offset ${batch.baseOffset}`;
   for (let index = 0; index < batch.recordCount; index++) into.push(decodeRecord(reader, batch, baseTimestampMs));
   if (reader.remaining > 0) reader.fail(`${reader.remaining} bytes after the last record`);
@@ -231,7 +238,6 @@ function pack(compression: Compression, bytes: Uint8Array): Uint8Array {
 }
 
 function unpack(codec: ReturnType<typeof codecOf>, bytes: Uint8Array, maxOutputLength: number): Uint8Array {
-  if (codec === 'none') return bytes;
   if (codec === 'gzip') return bounded(() => gunzipSync(bytes, { maxOutputLength }), maxOutputLength);
   if (codec === 'zstd') return bounded(() => zstdDecompressSync(bytes, { maxOutputLength }), maxOutputLength);
   throw new ProtocolError('unsupported-compression', `records are packed with ${codec}; gzip and zstd are understood`);

@@ -194,7 +194,8 @@ function readRecords(set: RecordSet | null, position: number): PartitionReading 
   let nextOffset = position;
   let start = 0;
   for (const batch of set.batches) {
-    const bytes = set.bytes.subarray(start, start + batch.sizeBytes);
+    const isAll = batch.sizeBytes === set.bytes.length;
+    const bytes = isAll ? set.bytes : set.bytes.subarray(start, start + batch.sizeBytes);
     try {
       for (const record of decodeRecords({ batches: [batch], bytes })) {
         if (record.offset >= position && !record.control) records.push([record.offset, valueOf(record.value)]);
@@ -229,7 +230,25 @@ const text = new TextDecoder();
 /** Our own values are decimal text; anything else stays text, so that a foreign record is shown and not mistaken. */
 function valueOf(bytes: Uint8Array | null): Value {
   if (bytes === null) return '(null)';
+  const plain = decimalOf(bytes);
+  if (plain >= 0) return plain;
   const decoded = text.decode(bytes);
   const number = Number(decoded);
   return Number.isSafeInteger(number) && String(number) === decoded ? number : decoded;
 }
+
+/** The whole number that these digits are, or −1 where they are anything else; without a text in between. */
+function decimalOf(bytes: Uint8Array): number {
+  const { length } = bytes;
+  if (length === 0 || length > SAFE_DIGITS || (bytes[0] === ZERO && length > 1)) return -1;
+  let number = 0;
+  for (const byte of bytes) {
+    if (byte < ZERO || byte > ZERO + 9) return -1;
+    number = number * 10 + byte - ZERO;
+  }
+  return number;
+}
+
+const ZERO = 0x30;
+/** Every number of so many digits is exact. */
+const SAFE_DIGITS = 15;

@@ -20,6 +20,8 @@ export interface DiskLog {
   readonly batches: BatchInfo[];
   /** The bytes of each batch. */
   readonly bytes: Uint8Array[];
+  /** Where each batch begins. */
+  readonly positions: number[];
   sizeBytes: number;
   /** So many batches, from the first on, would survive a power loss. */
   flushedBatches: number;
@@ -57,6 +59,7 @@ export class Disk {
       baseOffset: 0,
       batches: [],
       bytes: [],
+      positions: [],
       sizeBytes: 0,
       flushedBatches: 0,
       epochs: [],
@@ -80,6 +83,7 @@ export class Disk {
     for (const batch of batches) {
       const isAll = batch.sizeBytes === stamped.length;
       log.batches.push(batch);
+      log.positions.push(log.sizeBytes + start);
       log.bytes.push(isAll ? stamped : stamped.subarray(start, start + batch.sizeBytes));
       start += batch.sizeBytes;
     }
@@ -88,14 +92,12 @@ export class Disk {
 
   truncate(name: string, position: number): void {
     const log = this.#log(name);
-    let size = log.sizeBytes;
-    while (size > position) {
-      size -= log.batches.pop()?.sizeBytes ?? Infinity;
-      log.bytes.pop();
+    const kept = indexAt(log, position);
+    if ((log.positions[kept] ?? log.sizeBytes) !== position) {
+      throw new Error(`truncation of ${name} to ${position} would cut a batch in two`);
     }
-    if (size !== position) throw new Error(`truncation of ${name} to ${position} would cut a batch in two`);
-    log.sizeBytes = size;
-    log.flushedBatches = Math.min(log.flushedBatches, log.batches.length);
+    keepBatches(log, kept);
+    log.flushedBatches = Math.min(log.flushedBatches, kept);
   }
 
   reset(name: string, offset: number): void {
@@ -107,8 +109,7 @@ export class Disk {
   read(name: string, startPosition: number, endPosition: number): Uint8Array {
     const log = this.#log(name);
     const wanted = endPosition - startPosition;
-    let index = log.batches.length;
-    for (let position = log.sizeBytes; position > startPosition;) position -= log.batches[--index]!.sizeBytes;
+    let index = indexAt(log, startPosition);
     const first = log.bytes[index];
     if (first === undefined || wanted === 0) return new Uint8Array(0);
     if (first.length === wanted) return first;
@@ -137,13 +138,13 @@ export class Disk {
     return this.#offsets.get(file)?.[name] ?? 0;
   }
 
-  /** The page cache is gone: each log keeps its flushed batches and, of the others, those that `keepBytes` more hold. */
+  /** The page cache is gone: each log keeps its flushed batches and so many more bytes, which may tear a batch in two. */
   losePower(keepBytes = 0): void {
     for (const log of this.#logs.values()) {
       let left = keepBytes;
       let kept = log.flushedBatches;
       while (kept < log.batches.length && log.batches[kept]!.sizeBytes <= left) left -= log.batches[kept++]!.sizeBytes;
-      cutTo(log, kept, 0);
+      cutTo(log, kept, left);
     }
   }
 
@@ -203,12 +204,30 @@ export class Disk {
 /** What a power loss leaves: so many batches, which are on the disk now, and the first bytes of the next one. */
 function cutTo(log: DiskLog, kept: number, tornBytes: number): void {
   log.endBeforePowerLoss ??= endOffsetOf(log);
-  log.tornTail = log.bytes[kept]?.slice(0, tornBytes) ?? null;
-  while (log.batches.length > kept) {
-    log.sizeBytes -= log.batches.pop()!.sizeBytes;
-    log.bytes.pop();
-  }
+  const torn = log.bytes[kept]?.slice(0, tornBytes);
+  log.tornTail = torn === undefined || torn.length === 0 ? null : torn;
+  keepBatches(log, kept);
   log.flushedBatches = kept;
+}
+
+function keepBatches(log: DiskLog, count: number): void {
+  log.sizeBytes = log.positions[count] ?? log.sizeBytes;
+  log.batches.length = count;
+  log.bytes.length = count;
+  log.positions.length = count;
+}
+
+/** The first batch that begins at a position or after it. */
+function indexAt({ positions, sizeBytes }: DiskLog, position: number): number {
+  if (position >= sizeBytes) return positions.length;
+  let low = 0;
+  let high = positions.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (positions[middle]! < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** LEO of a log as it stands on the disk. */

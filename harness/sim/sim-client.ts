@@ -63,8 +63,8 @@ export class SimClient implements Endpoint {
   arrive(lane: Lane, message: Message): void {
     const { connection } = lane;
     if (!connection.requesterOpen) return;
-    const node = [...this.#connections].find(([, open]) => open === connection)?.[0];
-    if (node === undefined) return;
+    const node = Number(connection.responder.name);
+    if (this.#connections.get(node) !== connection) return;
     if (message.kind === 'end') {
       connection.requesterOpen = false;
       this.#forget(node);

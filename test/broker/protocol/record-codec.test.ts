@@ -13,7 +13,7 @@ function forge(records: Uint8Array, { recordCount = 1, lastOffsetDelta = 0, attr
   const bytes = new Uint8Array(
     Buffer.concat([encodeBatch({ records: [{ key: null, value: '' }] }).subarray(0, 61), records]),
   );
-  const view = new DataView(bytes.buffer);
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
   view.setInt32(8, bytes.length - 12);
   view.setInt16(21, attributes);
   view.setInt32(23, lastOffsetDelta);
@@ -111,9 +111,9 @@ describe('a batch', () => {
       ],
     });
     const bytes = forge(records.subarray(61), { recordCount: 2, lastOffsetDelta: 1, attributes: 0x08 });
-    new DataView(bytes.buffer).setInt32(39, 1234);
-    new DataView(bytes.buffer).setInt32(35, 0);
-    new DataView(bytes.buffer).setUint32(17, crc32c(bytes, 21));
+    new DataView(bytes.buffer, bytes.byteOffset).setInt32(39, 1234);
+    new DataView(bytes.buffer, bytes.byteOffset).setInt32(35, 0);
+    new DataView(bytes.buffer, bytes.byteOffset).setUint32(17, crc32c(bytes, 21));
     expect(decodeRecords(bytes).map((each) => each.timestampMs)).toEqual([1234, 1234]);
   });
 

@@ -81,15 +81,15 @@ describe('a record set', () => {
 
   it('with a length shorter than a header, or an impossible offset, is corrupt', () => {
     const short = join(one);
-    new DataView(short.buffer).setInt32(8, 40);
+    new DataView(short.buffer, short.byteOffset).setInt32(8, 40);
     expect(parseRecordSet(short).flaw).toBe('corrupt');
     const negative = join(one);
-    new DataView(negative.buffer).setInt32(8, -20);
+    new DataView(negative.buffer, negative.byteOffset).setInt32(8, -20);
     expect(parseRecordSet(negative).flaw).toBe('corrupt');
     // A size of nothing whose checksum is that of nothing.
     const nothing = join(one);
-    new DataView(nothing.buffer).setInt32(8, -12);
-    new DataView(nothing.buffer).setUint32(17, 0);
+    new DataView(nothing.buffer, nothing.byteOffset).setInt32(8, -12);
+    new DataView(nothing.buffer, nothing.byteOffset).setUint32(17, 0);
     expect(parseRecordSet(nothing).flaw).toBe('corrupt');
     const offset = join(one);
     offset[0] = 0xff;

@@ -223,7 +223,7 @@ describe('a damaged answer', () => {
   it('with records that contradict their batch is corrupt too, though its checksum is right', () => {
     const client = consuming();
     const claimsTwo = batch(0, '5');
-    const view = new DataView(claimsTwo.buffer);
+    const view = new DataView(claimsTwo.buffer, claimsTwo.byteOffset);
     view.setInt32(57, 2);
     view.setUint32(17, crc32c(claimsTwo, 21));
     client.answer('Fetch', fetched({ 0: { bytes: concat(claimsTwo, batch(1, '6')) } }));
@@ -233,7 +233,7 @@ describe('a damaged answer', () => {
   it('with an offset above 2^53−1 is malformed, never rounded', () => {
     const client = consuming();
     const far = batch(0, '5');
-    new DataView(far.buffer).setBigInt64(0, 2n ** 53n);
+    new DataView(far.buffer, far.byteOffset).setBigInt64(0, 2n ** 53n);
     client.answer('Fetch', fetched({ 0: { bytes: far } }));
     expect(client.lastCompletion()).toMatchObject({ type: 'info', error: 'malformed', value: [['poll', {}]] });
   });
