@@ -57,10 +57,6 @@ export const defects = {
     after: 'Redpanda #3036',
   },
   'checkpoint-end-offset': { does: 'writes the end of its log as its high watermark to the disk', after: 'KAFKA-851' },
-  'keep-follower-ends': {
-    does: 'counts on what its followers had told it in a former epoch, though another led meanwhile',
-    after: null,
-  },
   'count-sent-as-held': { does: 'takes what it sends to a follower for held by it', after: null },
   'ignore-pending-isr': {
     does: 'does not wait for followers that it has proposed for the ISR',

@@ -69,8 +69,7 @@ export function becomeLeader(turn: Turn, partition: Partition, previousEpoch: nu
     truncate(turn, partition, highWatermark, 'high-watermark-on-election', { highWatermark });
   }
   const missedEpoch = partition.leaderEpoch > previousEpoch + 1;
-  const keepsAll = build.keepsFollowerEnds === 'same-leader' || defects.has('keep-follower-ends');
-  const known = missedEpoch && !keepsAll ? null : before;
+  const known = build.keepsFollowerEnds === 'next-epoch' && missedEpoch ? null : before;
   partition.role = {
     kind: 'leader',
     epochStart: partition.log.endOffset,

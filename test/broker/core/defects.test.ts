@@ -236,16 +236,6 @@ describe('what counts as committed:', () => {
     expect(beside('commit-all-on-election', elected)).toEqual({ healthy: 1, faulty: 2 });
   });
 
-  it('keep-follower-ends counts on the word of a follower from before an epoch that the leader missed', () => {
-    const counted = (options: ClusterOptions) => {
-      const cluster = started({ ...options, brokers: 2 });
-      cluster.push({ leader: 1, epoch: 2, isr: [1, 2] }, [1]);
-      const { role } = cluster.partition(1);
-      return role.kind === 'leader' ? role.followers.get(2)?.end : null;
-    };
-    expect(beside('keep-follower-ends', counted)).toEqual({ healthy: -1, faulty: 1 });
-  });
-
   it('ignore-pending-isr runs away from a follower that it has proposed', () => {
     const committed = (options: ClusterOptions) => {
       const cluster = new Cluster({ minInsyncReplicas: 1, ...options });

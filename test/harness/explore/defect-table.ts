@@ -84,7 +84,6 @@ export const defectTable: Readonly<Record<DefectName, DefectRow>> = {
   'high-watermark-falls': { build: 'epoch', shows: ['white-box'], pins: anything },
   'commit-all-on-election': { build: 'epoch', shows: ['L', 'G'], pins: anything },
   'checkpoint-end-offset': { build: 'hw', shows: ['D', 'L'], pins: isolatedLeaders },
-  'keep-follower-ends': { build: 'epoch', shows: ['L'], pins: quickFailovers },
   'count-sent-as-held': { build: 'epoch', shows: ['L'], pins: anything },
   'ignore-pending-isr': { build: 'epoch', shows: ['L'], pins: quickFailovers },
   'shrink-before-commit': { build: 'epoch', shows: ['L'], pins: anything },
