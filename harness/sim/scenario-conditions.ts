@@ -116,6 +116,14 @@ const kinds: readonly ConditionKind[] = [
     },
   },
   {
+    usage: 'log of <broker> has a torn tail',
+    pattern: /^log of (?<broker>\d+) has a torn tail$/,
+    check: (play, { broker }, partition) => {
+      const torn = play.node(Number(broker)).disk.find(partition.key)?.tornTail ?? null;
+      return { holds: torn !== null, actual: torn === null ? 'it ends with a whole batch' : 'it has' };
+    },
+  },
+  {
     usage: 'log of <broker> is <value>[, <value>]|empty',
     pattern: /^log of (?<broker>\d+) is (?<value>\w+(?:, \w+)*)$/,
     check: (play, { broker, value }, partition) => {

@@ -146,6 +146,27 @@ test('what is on the disk is told apart from what the broker knows', () => {
   expect(disk).toBe(null);
 });
 
+test('a power loss keeps what was flushed, and so many bytes more, which may tear a batch in two', () => {
+  const lost = (bytes: string, ...expected: readonly string[]) =>
+    failure(
+      'epoch',
+      'produce m1 by alice',
+      'run until HW of 1 is 1',
+      'flush 1',
+      'produce m2 by alice',
+      'produce m3 by bob',
+      'run until m3 is acknowledged',
+      `power off 1${bytes}`,
+      ...expected,
+    );
+  expect(lost('', 'expect log of 1 is m1')).toBe(null);
+  expect(lost(' keeping 20 more bytes', 'expect log of 1 has a torn tail', 'expect LEO of 1 is 1')).toBe(null);
+  expect(lost(' keeping 71 more bytes', 'expect LEO of 1 is 2', 'expect log of 1 has a torn tail')).toBe(null);
+  expect(lost(' keeping 9999 more bytes', 'expect log of 1 is m1, m2, m3')).toBe(null);
+  const back = lost(' keeping 20 more bytes', 'start 1', 'expect log of 1 has a torn tail');
+  expect(back).toContain('it ends with a whole batch');
+});
+
 test('healing everything ends what was held, cut, paused and killed, and settles', () => {
   const healed = failure(
     'epoch',
