@@ -62,6 +62,11 @@ export class SimNode implements Endpoint, Schedulable {
     return this.#paused;
   }
 
+  /** Connections that it opened or serves. */
+  get connections(): number {
+    return this.#toPeers.size + this.#served.size;
+  }
+
   /** Counts the starts; the life of the process that runs, or ran last. */
   get boot(): number {
     return this.disk.boots;

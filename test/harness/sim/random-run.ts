@@ -5,8 +5,10 @@
 import { encodeBatch, parseRecordSet } from '../../../broker/protocol/index.ts';
 import type { TraceLine } from '../../../broker/core/trace.ts';
 import { createRandom } from '../../../harness/plan/random.ts';
+import type { RandomStream } from '../../../harness/plan/random.ts';
 import { SimCluster } from '../../../harness/sim/cluster.ts';
-import type { KernelOptions } from '../../../harness/sim/kernel.ts';
+import type { Kernel, KernelOptions } from '../../../harness/sim/kernel.ts';
+import type { SimNode } from '../../../harness/sim/sim-node.ts';
 import { scenarioDefaults } from '../../../harness/sim/scenario-settings.ts';
 
 const nsPerMs = 1e6;
@@ -43,7 +45,7 @@ export function randomRun(
   kernel.client('admin').call(1, 'CreateTopics', 4, { topics: [topic], timeoutMs: 1_000, validateOnly: false });
   kernel.runFor(1_000 * nsPerMs);
   const answers = stepAtRandom(seed, cluster, steps);
-  for (const from of places) for (const to of places) if (from !== to) kernel.heal(from, to);
+  kernel.setLinks([]);
   for (const id of nodes) {
     kernel.node(id).resume();
     if (!kernel.node(id).running) kernel.node(id).start();
@@ -51,6 +53,20 @@ export function randomRun(
   kernel.runFor(20_000 * nsPerMs);
   return { cluster, trace, answers };
 }
+
+/** Of what was not flushed some bytes stay; where the disk draws, it says what. */
+function losePower(node: SimNode, random: RandomStream, draws: boolean): void {
+  const keepBytes = random.int(0, 1000);
+  node.powerOff(draws ? undefined : keepBytes);
+}
+
+function breakLinks(kernel: Kernel, from: Place, to: Place, random: RandomStream): void {
+  const mode = random.chance(0.5) ? 'reset' : 'drop';
+  const slow = { from: to, to: from, delayMs: random.int(0, 200), jitterMs: 50, loss: 0.2 };
+  kernel.setLinks([{ from, to, mode }], [slow]);
+}
+
+type Place = (typeof places)[number];
 
 const nodes = ['controller', ...brokers] as const;
 const places = ['clients', ...nodes] as const;
@@ -71,9 +87,11 @@ function stepAtRandom(seed: number, cluster: SimCluster, steps: number): readonl
     const [from, to] = random.shuffle(places);
     const draw = random.int(0, 19);
     if (draw < 3 && node.running) node.kill();
-    else if (draw === 3 && node.running && node.id !== 'controller') node.powerOff(random.int(0, 1000));
+    else if (draw === 3 && node.running && node.id !== 'controller')
+      losePower(node, random, kernel.options.random !== undefined);
     else if (draw === 4 && node.running && !node.paused && node.id !== 'controller') node.tell({ type: 'stop' });
     else if (draw < 7) node.pause();
+    else if (draw < 9 && kernel.options.random !== undefined) breakLinks(kernel, from!, to!, random);
     else if (draw < 9) kernel.cut(from!, to!);
     else if (draw < 13) kernel.heal(from!, to!);
     else if (draw < 16) node.resume();
