@@ -167,6 +167,8 @@ export interface PairedRun {
   readonly directory: string;
   readonly valid: Verdict;
   readonly violations: number;
+  /** Of its violations, each once, in the order of the alphabet. */
+  readonly kinds?: readonly AnomalyKind[];
   readonly exposures: number | null;
   /** `false` with a reason when the harness or its environment failed. */
   readonly completed: boolean;

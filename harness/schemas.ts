@@ -186,6 +186,7 @@ const pairedRun = z.looseObject({
   directory: z.string().describe('Folder of the run, relative to the comparison’s.'),
   valid: verdict,
   violations: count,
+  kinds: z.array(anomalyKind).exactOptional().describe('Of its violations, each once.'),
   exposures: count.nullable(),
   completed: z.boolean().describe('False when the harness or its environment failed.'),
   error: z.string().exactOptional(),

@@ -9,6 +9,7 @@
  */
 import type {
   Anomaly,
+  AnomalyKind,
   BuildResults,
   ComparisonResults,
   ComparisonTest,
@@ -130,7 +131,7 @@ function summarize(build: string, outcomes: readonly RunOutcome[]): BuildResults
 }
 
 /** The kinds of the violations of one run, as often as they occur. */
-function violationsOf(outcome: RunOutcome): string[] {
+function violationsOf(outcome: RunOutcome): AnomalyKind[] {
   return (outcome.results?.anomalies ?? [])
     .filter((anomaly) => anomaly.class === 'violation')
     .map((anomaly) => anomaly.kind);
@@ -173,6 +174,7 @@ function pairResults(pair: PairOutcome): PairResults {
     directory: outcome.directory,
     valid: verdictOf(outcome),
     violations: violationsOf(outcome).length,
+    kinds: [...new Set(violationsOf(outcome))].toSorted(),
     exposures: outcome.results?.exposures?.length ?? null,
     completed: outcome.results !== null && outcome.error === undefined,
     ...(outcome.error === undefined ? {} : { error: outcome.error }),
