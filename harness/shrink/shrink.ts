@@ -3,7 +3,7 @@
  *
  * First the run is made again, which must show what it showed; its first violation says which signature is kept. Then
  * the passes follow each other, and once more while anything changes: what one leaves out may make another's work
- * possible. In the end no single fault can be left out.
+ * possible. In the end no single fault can be left out, and the failure is moved to where it is steadiest.
  *
  * Invariant: the case that is returned has failed with the signature, and so has every case on the way.
  */
@@ -27,6 +27,7 @@ import {
   smallerTopology,
 } from './passes.ts';
 import type { Pass } from './passes.ts';
+import { steadiest } from './steady.ts';
 import { Trial, judge } from './trial.ts';
 import type { Budget, Judged } from './trial.ts';
 
@@ -98,6 +99,8 @@ export async function shrink(request: SimulationRequest, options: ShrinkOptions)
     best = await driver.all(best, late);
     if (best === before) break;
   }
+  best = steadiest(best, trial.seedsFor(best), (candidate) => trial.failsAsItIs(candidate));
+  best = await driver.all(best, last);
   const judged = judge(best);
   return {
     type: 'shrunk',
@@ -144,6 +147,12 @@ const late: readonly NamedPass[] = [
   ['leaving out steps', dropSteps],
   ['rounding numbers', roundNumbers],
   ['cutting the end', cutTail],
+  ['leaving out faults', dropFaults],
+];
+
+/** Where a failure is steady it may need less. */
+const last: readonly NamedPass[] = [
+  ['leaving out operations', dropOperations],
   ['leaving out faults', dropFaults],
 ];
 

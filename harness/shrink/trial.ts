@@ -73,7 +73,7 @@ export class Trial {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     let failing: Case | null = null;
-    for (const seed of this.#seedsFor(candidate)) {
+    for (const seed of this.seedsFor(candidate)) {
       if (this.spent) return null;
       const seeded = { ...candidate, config: { ...candidate.config, seed } };
       this.runs += 1;
@@ -86,8 +86,15 @@ export class Trial {
     return failing;
   }
 
-  /** The seed of the case first, then its neighbours. */
-  #seedsFor({ config, schedule }: Case): number[] {
+  /** Whether exactly this case fails, with its seed; false when the budget is used up. */
+  failsAsItIs(candidate: Case): boolean {
+    if (this.spent) return false;
+    this.runs += 1;
+    return judge(candidate).violations.has(this.signature);
+  }
+
+  /** The seeds under which a case is tried: its own first, then its neighbours. */
+  seedsFor({ config, schedule }: Case): number[] {
     const count = Math.min(MOST_SEEDS, Math.max(1, Math.floor(SEEDS_PER_MS / schedule.durationMs)));
     const others = Array.from({ length: MOST_SEEDS }, (_, index) => this.#baseSeed + index);
     return [config.seed, ...others.filter((seed) => seed !== config.seed)].slice(0, count);

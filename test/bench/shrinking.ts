@@ -1,0 +1,90 @@
+/**
+ * Shrinking: failures of 200 primitive faults each, made smaller; how many faults are left, and the seconds that it took.
+ *
+ * Builds take turns. The faults are single ones (no composite holds a whole schedule), one second apart on average, in a
+ * run of five virtual minutes; the first 200 of each plan are kept. Each failure is shrunk as `tidemark shrink` does it, from
+ * the first run, which has to show it, to the last. Then every fault that is left is taken out once: the anomaly must be
+ * gone. Seconds are those of the processor, so that what else the machine does counts little.
+ */
+import { defaultRunConfig } from '../../harness/plan/config.ts';
+import type { RunConfig } from '../../harness/plan/config.ts';
+import { planOf } from '../../harness/run/plan.ts';
+import { withFaults } from '../../harness/shrink/case.ts';
+import { shrink } from '../../harness/shrink/shrink.ts';
+import type { Shrunk } from '../../harness/shrink/shrink.ts';
+import { judge } from '../../harness/shrink/trial.ts';
+import type { Figure } from './figure.ts';
+import { median, spread } from './figure.ts';
+
+const FAILURES = 20;
+const FAULTS = 200;
+const BUILDS = ['hw', 'hw-elect'];
+
+export interface ShrunkFailure {
+  readonly build: string;
+  readonly seed: number;
+  readonly shrunk: Shrunk;
+  readonly seconds: number;
+  /** Faults that could be left out with the anomaly still there. */
+  readonly needless: number;
+}
+
+export async function shrinkingFigures(doing: (what: string) => void): Promise<Figure[]> {
+  const failures: ShrunkFailure[] = [];
+  for await (const failure of shrunkFailures(FAILURES, BUILDS)) {
+    failures.push(failure);
+    doing(`shrinking, ${failures.length} of ${FAILURES}`);
+  }
+  const faults = failures.map(({ shrunk }) => shrunk.smallest.schedule.faults.length);
+  const seconds = failures.map((failure) => failure.seconds);
+  const runs = failures.map(({ shrunk }) => shrunk.runs);
+  const needless = failures.filter((failure) => failure.needless > 0).length;
+  const what = `shrink ${FAULTS} faults`;
+  return [
+    { what: `${what}: faults left`, value: median(faults), unit: '', budget: '10 or fewer', note: spread(faults) },
+    { what: `${what}: seconds`, value: median(seconds), unit: 's', budget: 'under 20 s', note: spread(seconds, 1) },
+    { what: `${what}: runs`, value: median(runs), unit: '', note: spread(runs) },
+    { what: `${what}: with a fault too many`, value: needless, unit: '', budget: '0' },
+  ];
+}
+
+/** So many failures, shrunk, one after the other; seeds that fail to fail are passed over. */
+export async function* shrunkFailures(count: number, builds: readonly string[]): AsyncGenerator<ShrunkFailure> {
+  let found = 0;
+  for (let seed = 1; found < count; seed += 1) {
+    const config = configOf(builds[found % builds.length] as string, seed);
+    const plan = planOf(config);
+    if (plan.faults.length < FAULTS) continue;
+    const started = process.cpuUsage();
+    const outcome = await shrink(
+      { config, schedule: { ...plan, faults: plan.faults.slice(0, FAULTS) } },
+      { budget: { runs: 10_000, ms: 600_000 }, signal: new AbortController().signal, progress: () => {} },
+    );
+    const { user, system } = process.cpuUsage(started);
+    if (outcome.type !== 'shrunk') continue;
+    const { shrunk } = outcome;
+    found += 1;
+    yield { build: config.build, seed, shrunk, seconds: (user + system) / 1e6, needless: needlessIn(shrunk) };
+  }
+}
+
+function needlessIn({ smallest, signature }: Shrunk): number {
+  const { faults } = smallest.schedule;
+  const without = (index: number): boolean =>
+    judge(withFaults(smallest, faults.toSpliced(index, 1))).violations.has(signature);
+  return [...faults.keys()].filter(without).length;
+}
+
+function configOf(build: string, seed: number): RunConfig {
+  return {
+    ...defaultRunConfig,
+    build,
+    seed,
+    runtime: 'sim',
+    partitions: 4,
+    rate: 50,
+    timeLimitMs: 300_000,
+    nemesis: ['partition', 'pause', 'crash', 'power-loss', 'leader-move'],
+    nemesisIntervalMs: 1_000,
+  };
+}
