@@ -7,6 +7,8 @@ import { join, relative } from 'node:path';
 import type { RunResults } from '../../checker/results.ts';
 import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { paint, type Progress } from '../progress.ts';
+import type { SimulatedRunName } from '../run/simulated-run.ts';
+import type { SimulationRequest } from '../sim/simulation.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
 import { commandOfRun } from './compare.ts';
 import { runConfigFrom, type RunFlags } from './options.ts';
@@ -60,8 +62,8 @@ export async function runSimulated(
 }
 
 async function differenceOf(
-  request: Parameters<typeof import('../run/determinism.ts').differenceBetweenTwoRuns>[0],
-  name: { readonly name: string; readonly command: string },
+  request: SimulationRequest,
+  name: SimulatedRunName,
   progress: Progress,
 ): Promise<string | null> {
   progress.step('checking that two runs are the same');

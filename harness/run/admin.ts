@@ -83,7 +83,12 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
     describe,
     async createTopic(topic) {
       const deadline = performance.now() + topic.timeoutMs;
-      await until(topic, deadline, async () => submit(topic, await ask('CreateTopics', createTopicsRequest(topic.name, topic.partitions, topic.replicationFactor))));
+      await until(topic, deadline, async () =>
+        submit(
+          topic,
+          await ask('CreateTopics', createTopicsRequest(topic.name, topic.partitions, topic.replicationFactor)),
+        ),
+      );
       for (const node of addresses.keys()) {
         await until(topic, deadline, async () => checkLeaders(topic, node, await describe([topic.name], node)));
       }

@@ -59,8 +59,7 @@ export function createRecorder(path: string, clockOriginNs: bigint, flag: 'wx' |
     get lines() {
       return written;
     },
-    invoke: (who, operation, acks, final = false) =>
-      record((time) => lines.invoke(time, who, operation, acks, final)),
+    invoke: (who, operation, acks, final = false) => record((time) => lines.invoke(time, who, operation, acks, final)),
     complete: (who, completion) => record((time) => lines.complete(time, who, completion)),
     nemesis: (f, value) => record((time) => lines.nemesis(time, f, value)),
     close() {

@@ -51,7 +51,11 @@ function probeLinks(cluster: SimCluster, isThere: (node: NodeName) => boolean): 
       timeoutMs: PROBE_TIMEOUT_MS,
     };
     ask(kernel, question, (answer) => {
-      probes.push({ from, to, ...(answer.failure === undefined ? { ok: true } : { ok: false, error: answer.failure }) });
+      probes.push({
+        from,
+        to,
+        ...(answer.failure === undefined ? { ok: true } : { ok: false, error: answer.failure }),
+      });
     });
   }
   kernel.runUntil(() => probes.length === probed.length, Infinity);

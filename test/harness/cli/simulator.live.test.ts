@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tidemark } from './tidemark.ts';
+import { start, tidemark } from './tidemark.ts';
 
 let temporary = '';
 
@@ -170,6 +170,22 @@ describe('tidemark compare --runtime sim', () => {
     const ended = await tidemark([...argv, '--time-limit', '3s', '--store', join(temporary, 'silent')]);
     expect(ended.code).toBe(3);
     expect(ended.err).toContain('The control showed nothing, so this comparison proves nothing');
+  });
+});
+
+describe('Ctrl-C in a comparison in the simulator', () => {
+  it('exits with 130, and tells how far it came', async () => {
+    const store = join(temporary, 'interrupted');
+    const argv = ['compare', '--runtime', 'sim', '--test-count', '5000', '--seed', '1', '--json', '--store', store];
+    const running = start(argv);
+    await running.said(/^simulator · 5000 pairs/);
+    running.child.kill('SIGINT');
+    const ended = await running.ended;
+    expect(ended.code).toBe(130);
+    expect(ended.lines.at(-1)).toBe('seed 1');
+    const results = JSON.parse(ended.out) as { readonly pairs: readonly object[]; readonly verdict: string };
+    expect(results.pairs.length).toBeLessThan(5000);
+    expect(results.verdict).toMatch(/of 5000 pairs were begun|No run was made/);
   });
 });
 

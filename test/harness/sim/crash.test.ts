@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Disk } from '../../../harness/sim/disk.ts';
+import type { Disk } from '../../../harness/sim/disk.ts';
 import { Kernel, type Core } from '../../../harness/sim/kernel.ts';
 
 /** A node whose core breaks a rule of its own when it is woken. */

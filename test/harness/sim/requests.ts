@@ -4,7 +4,7 @@ import { defaultRunConfig, type RunConfig } from '../../../harness/plan/config.t
 import type { SimulationRequest } from '../../../harness/sim/simulation.ts';
 import type { Fault } from '../../../nemesis/schedule.ts';
 
-export function configFor(build: string, seed: number, changes: Partial<RunConfig> = {}): RunConfig {
+function configFor(build: string, seed: number, changes: Partial<RunConfig> = {}): RunConfig {
   return { ...defaultRunConfig, build, runtime: 'sim', seed, ...changes };
 }
 
