@@ -65,7 +65,7 @@ async function compare(flags: CompareFlags): Promise<number> {
   const seed = flags.seed ?? drawSeed();
   checkBefore(flags, seed);
   const progress = createProgress();
-  const signal = onInterrupt(progress);
+  const signal = onInterrupt(progress, flags.runtime === 'sim' ? 'telling what was found so far' : undefined);
   progress.line(`seed ${seed} · ${flags.control} against ${flags.candidate}, ${pairsInWords(flags)}`);
   const around = { flags, seed, progress, signal };
   const { results, failure, directory } = await (flags.runtime === 'sim'
