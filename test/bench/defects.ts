@@ -65,11 +65,13 @@ async function seek(name: DefectName): Promise<DefectFinds[string] | undefined> 
   return undefined;
 }
 
-/** The plan is to blame nobody but the defect. */
+/** Nobody but the defect is to blame. That `epoch` breaks a promise without it would be a find of its own. */
 function isCleanWithout(name: DefectName, seed: number): boolean {
   const { config, schedule } = planOfJob(jobOf(name, seed));
-  const builds = new Set(['epoch', config.build]);
-  return [...builds].every((build) => runJob({ config: { ...config, build, defects: [] }, schedule }).valid === true);
+  const without = (build: string) => runJob({ config: { ...config, build, defects: [] }, schedule }).valid;
+  const epoch = without('epoch');
+  if (epoch !== true) console.error(`epoch is ${epoch} under the plan of run ${seed} for ${name}`);
+  return epoch === true && (config.build === 'epoch' || without(config.build) === true);
 }
 
 function pageOf(found: DefectFinds): string {
