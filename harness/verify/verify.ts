@@ -53,7 +53,7 @@ async function verifyInThreads(work: readonly PartitionPlaces[], threads: number
         next += 1;
         reports[index] = await new Promise<PartitionReport>((resolve, reject) => {
           worker.once('message', resolve).once('error', reject);
-          worker.postMessage(work[index]);
+          worker.postMessage(work[index], []);
         });
         worker.removeAllListeners();
       }

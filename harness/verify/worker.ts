@@ -3,5 +3,5 @@ import { parentPort } from 'node:worker_threads';
 import { verifyPlaces, type PartitionPlaces } from './verify-places.ts';
 
 parentPort?.on('message', (partition: PartitionPlaces) => {
-  parentPort?.postMessage(verifyPlaces(partition));
+  parentPort?.postMessage(verifyPlaces(partition), []);
 });
