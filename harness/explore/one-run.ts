@@ -35,8 +35,6 @@ export interface SearchResult {
   /** One for each signature. */
   readonly violations: readonly Violation[];
   readonly marks: readonly Mark[];
-  /** Kinds of fault that its plan was drawn from. */
-  readonly kinds: readonly FaultKind[];
   /** Of a guided search. */
   readonly states: readonly number[];
   readonly events: number;
@@ -59,7 +57,6 @@ export function runJob(job: SearchJob): SearchResult {
       valid: results.valid,
       violations: violationsOf(results, simulation.trace),
       marks: [...marksOf(simulation.trace, simulation.history, results)],
-      kinds: config.nemesis,
       states: 'schedule' in job ? statesOf(simulation.trace) : [],
       events: simulation.events,
       virtualNs: simulation.virtualNs,

@@ -6,7 +6,6 @@ import { commandOfRun } from '../cli/compare.ts';
 import { paint } from '../progress.ts';
 import { counted } from '../report/words.ts';
 import type { ShrinkSummary } from '../shrink/keep.ts';
-import type { Attribution, Share } from './attribution.ts';
 import type { GuidedReport } from './guided.ts';
 import { marks, type Mark } from './marks.ts';
 import { planOfJob, type Violation } from './one-run.ts';
@@ -32,8 +31,6 @@ export interface ExploreReport {
   /** In how many runs each situation was met. */
   readonly marks: Readonly<Record<Mark, number>>;
   readonly missedMarks: readonly Mark[];
-  /** Which kinds of fault bring failures about; empty for a guided search, which chooses its runs. */
-  readonly attributions: readonly Attribution[];
   /** The first few. */
   readonly unknownRuns: readonly FindReport[];
   readonly seconds: number;
@@ -95,7 +92,6 @@ export function reportOf(tally: Tally, facts: ReportFacts): ExploreReport {
     missedMarks: [...tally.marks]
       .filter(([mark, runs]) => runs === 0 && (unclean || mark !== 'unclean-election'))
       .map(([mark]) => mark),
-    attributions: guided === null ? tally.attributions.all() : [],
     unknownRuns: tally.unknowns.map(described),
     seconds,
     runsPerSecond: seconds === 0 ? 0 : Math.round((10 * tally.runs) / seconds) / 10,
@@ -137,7 +133,6 @@ export function sayReport(report: ExploreReport, line: (text: string) => void): 
     line(`${String(count).padStart(6)}  ${paint('bad', signature)}`);
   }
   sayMarks(report, line);
-  sayAttributions(report, line);
   if (report.guided !== null) sayStates(report.guided, line);
   const [doubtful] = report.unknownRuns;
   if (doubtful !== undefined) line(paint('unsure', `unknown run ${doubtful.run}: ${doubtful.command}`));
@@ -158,18 +153,6 @@ function sayMarks(report: ExploreReport, line: (text: string) => void): void {
   line(`marks   ${hit.length} of ${all.length}: ${hit.map(([mark, count]) => `${mark} ${count}`).join(', ')}`);
   if (report.runs < FEW_RUNS) return;
   for (const mark of report.missedMarks) line(paint('unsure', `never hit: ${mark} (${marks[mark]})`));
-}
-
-/** Kinds of fault that more, or fewer, failures come with. */
-function sayAttributions({ attributions }: ExploreReport, line: (text: string) => void): void {
-  for (const { kind, effect, with: on, without: off } of attributions) {
-    if (effect !== 'none shown')
-      line(`${effect.padEnd(10)}  ${kind}: ${shareInWords(on)} with it, ${shareInWords(off)} without`);
-  }
-}
-
-function shareInWords({ anomalous, runs }: Share): string {
-  return `${anomalous} of ${runs} runs`;
 }
 
 function sayStates({ states, newPerThousand, goodTuring, kept }: GuidedReport, line: (text: string) => void): void {

@@ -8,7 +8,6 @@
  *
  * Invariant: the same jobs and number of runs give the same tally, however many threads work.
  */
-import { Attributions } from './attribution.ts';
 import { allMarks, type Mark } from './marks.ts';
 import type { SearchJob, SearchResult, Violation } from './one-run.ts';
 import { runJobs } from './pool.ts';
@@ -50,8 +49,6 @@ export interface Tally {
   readonly signatures: Map<string, number>;
   /** How many runs hit each mark. */
   readonly marks: Map<Mark, number>;
-  /** Runs by their kinds of fault. */
-  readonly attributions: Attributions;
   events: number;
   virtualNs: number;
   /** The first few runs whose evidence did not suffice. */
@@ -72,7 +69,6 @@ export function createTally(): Tally {
     finds: [],
     signatures: new Map(),
     marks: new Map(allMarks.map((mark) => [mark, 0])),
-    attributions: new Attributions(),
     events: 0,
     virtualNs: 0,
     unknowns: [],
@@ -126,7 +122,6 @@ function count(tally: Tally, result: SearchResult, job: SearchJob, { elapsedMs }
   tally.runs += 1;
   tally.events += result.events;
   tally.virtualNs += result.virtualNs;
-  tally.attributions.add(result.kinds, result.violations.length > 0);
   for (const mark of result.marks) tally.marks.set(mark, (tally.marks.get(mark) ?? 0) + 1);
   const find: Find = {
     run: tally.runs,

@@ -7,7 +7,7 @@ import { faultKindsOf } from '../../../harness/plan/config.ts';
 const options = { build: 'hw', seed: 5, pins: {}, kinds: faultKindsOf.sim };
 
 function resultWith(...states: readonly number[]): SearchResult {
-  return { valid: true, violations: [], marks: [], kinds: [], states, events: 1, virtualNs: 1 };
+  return { valid: true, violations: [], marks: [], states, events: 1, virtualNs: 1 };
 }
 
 /** Runs that many, hearing results as late as a pool may bring them. */
