@@ -98,7 +98,6 @@ interface Reader {
   subscribed: boolean;
   /** Counts the breaks: failed polls, after which what it passes over proves nothing. */
   breaks: number;
-  hasTrack: boolean;
   /** When its last ok poll was invoked. */
   polledAt: number;
   readonly places: Map<number, Place>;
@@ -201,9 +200,8 @@ export class Readers {
   beginPoll(poll: PollContext): void {
     this.#poll = poll;
     const known = this.#readers.get(poll.process);
-    if (!poll.clean && known?.hasTrack === true) {
+    if (!poll.clean && known !== undefined) {
       known.breaks += 1;
-      known.hasTrack = false;
       known.fromStart = false;
     }
     this.#reader = known ?? this.#readerOf(poll.process);
@@ -270,7 +268,6 @@ export class Readers {
     const last = known === -2 && reader.fromStart ? -1 : known;
     place.track = offset;
     place.trackedSince = reader.breaks;
-    reader.hasTrack = true;
     if (last === -2 || offset <= last + 1 || reader.subscribed) return;
     const { gaps } = this;
     const gap = gaps.rowOf(key, last, offset);
@@ -300,7 +297,6 @@ export class Readers {
         fromStart: false,
         subscribed: false,
         breaks: 0,
-        hasTrack: false,
         polledAt: -1,
         places: new Map(),
       };

@@ -14,6 +14,7 @@ import type { Gaps } from '../readers.ts';
 import type { Reference } from '../results.ts';
 import { firstNotBefore } from '../search.ts';
 import { batchAt } from '../segments.ts';
+import { isInLog } from '../standing.ts';
 import type { Ints } from '../tables.ts';
 import { whyLost } from '../why.ts';
 import { historyReference, listed, offsetsInWords, plural, rangesOf, type Finding } from './finding.ts';
@@ -75,7 +76,7 @@ function judgeKey(evidence: Evidence, key: Key, rows: readonly number[], final: 
     const offset = values.offset.get(row);
     const found = values.finalOffset.get(row);
     if (offset !== -1 && offset < final.log.start) continue;
-    if (found !== -1 && (offset === -1 || found === offset || standsAt(evidence, row, offset))) {
+    if (found !== -1 && (offset === -1 || found === offset || isInLog(evidence, row, offset))) {
       const place = offset === -1 ? found : offset;
       if (highWatermark !== null && place >= highWatermark) {
         if (evidence.run.settled === true) lost.push(row);
@@ -95,11 +96,6 @@ function judgeKey(evidence: Evidence, key: Key, rows: readonly number[], final: 
     ...byCause(evidence, key, lost).map((cause) => lossOf(evidence, key, cause, final, place)),
     ...moved.map((row) => movedValue(evidence, key, row)),
   ];
-}
-
-function standsAt(evidence: Evidence, row: number, offset: number): boolean {
-  const extras = evidence.history.extraOffsets.get(row) ?? [];
-  return extras.some((extra) => extra.offset === offset && extra.index === -1);
 }
 
 /** Where the loss lies among the acknowledged records that survived. */
@@ -209,7 +205,7 @@ export function findLostOnReplicas(evidence: Evidence): Finding[] {
     if (leader === null) continue;
     const kept = rows.filter((row) => {
       const offset = history.values.offset.get(row);
-      return offset !== -1 && history.values.finalOffset.get(row) === offset;
+      return offset >= leader.log.start && isInLog(evidence, row, offset);
     });
     for (const [node, final] of logs.byKey.get(key) ?? []) {
       if (node === leader.node || final.log.flaw !== null) continue;
