@@ -157,9 +157,10 @@ export function parseConfig(value: Readonly<Record<string, unknown>>): RunConfig
   return parsed(configSchema, { ...defaultRunConfig, ...value, leaveRunning: false });
 }
 
+/** What was checked is handed on as it is, its fields in their order: a plan that is stored again is the same to the byte. */
 function parsed<T>(schema: z.ZodType<T>, value: unknown): T | string {
   const checked = schema.safeParse(value);
-  if (checked.success) return checked.data;
+  if (checked.success) return value as T;
   const [issue] = checked.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? 'the whole' : issue.path.map(String).join('.');
   return `${where}: ${issue?.message ?? 'it has another shape'}`;

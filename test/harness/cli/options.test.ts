@@ -9,9 +9,11 @@ import { commandOfRun, registerCompare } from '../../../harness/cli/compare.ts';
 import { registerExplore } from '../../../harness/cli/explore.ts';
 import { registerGc } from '../../../harness/cli/gc.ts';
 import { addRunOptions, runConfigFrom, type RunFlags } from '../../../harness/cli/options.ts';
+import { registerReplay } from '../../../harness/cli/replay.ts';
 import { registerReport } from '../../../harness/cli/report.ts';
 import { registerRun } from '../../../harness/cli/run.ts';
 import { registerScenario } from '../../../harness/cli/scenario.ts';
+import { registerShrink } from '../../../harness/cli/shrink.ts';
 import { registerUp } from '../../../harness/cli/up.ts';
 import { UsageError } from '../../../harness/errors.ts';
 import { defaultRunConfig, faultKindsOf, type RunConfig } from '../../../harness/plan/config.ts';
@@ -214,6 +216,8 @@ describe('--help', () => {
     registerExplore,
     registerCheck,
     registerScenario,
+    registerReplay,
+    registerShrink,
     registerReport,
     registerGc,
   ];
