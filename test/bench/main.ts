@@ -11,6 +11,7 @@ import { checkingFigures } from './checking.ts';
 import { clusterFigures, sendFigures } from './clusters.ts';
 import type { Figure } from './figure.ts';
 import { logFigures } from './logs.ts';
+import { shrinkingFigures } from './shrinking.ts';
 import { simulatorFigures } from './simulator.ts';
 
 const CONCURRENCIES = [1, 8, 32, 128];
@@ -31,6 +32,8 @@ function doing(what: string): void {
 
 doing('the simulator');
 figures.push(...simulatorFigures());
+doing('shrinking');
+figures.push(...(await shrinkingFigures(doing)));
 doing('check and report');
 figures.push(...checkingFigures());
 doing('verify-logs');

@@ -20,7 +20,7 @@ const FAILURES = 20;
 const FAULTS = 200;
 const BUILDS = ['hw', 'hw-elect'];
 
-export interface ShrunkFailure {
+interface ShrunkFailure {
   readonly build: string;
   readonly seed: number;
   readonly shrunk: Shrunk;
@@ -49,7 +49,7 @@ export async function shrinkingFigures(doing: (what: string) => void): Promise<F
 }
 
 /** So many failures, shrunk, one after the other; seeds that fail to fail are passed over. */
-export async function* shrunkFailures(count: number, builds: readonly string[]): AsyncGenerator<ShrunkFailure> {
+async function* shrunkFailures(count: number, builds: readonly string[]): AsyncGenerator<ShrunkFailure> {
   let found = 0;
   for (let seed = 1; found < count; seed += 1) {
     const config = configOf(builds[found % builds.length] as string, seed);
