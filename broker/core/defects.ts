@@ -59,12 +59,12 @@ export const defects = {
   'checkpoint-end-offset': { does: 'writes the end of its log as its high watermark to the disk', after: 'KAFKA-851' },
   'count-sent-as-held': { does: 'takes what it sends to a follower for held by it', after: null },
   'ignore-pending-isr': {
-    does: 'does not wait for followers that it has proposed for the ISR',
-    after: 'KIP-497',
+    does: 'does not wait for followers that it has proposed for the ISR (KIP-497)',
+    after: null,
   },
   'shrink-before-commit': {
-    does: 'stops waiting for followers as soon as it has proposed an ISR without them',
-    after: 'KIP-497',
+    does: 'stops waiting for followers as soon as it has proposed an ISR without them (KIP-497)',
+    after: null,
   },
 
   /* ---- Who is in sync, and who leads ---- */
@@ -99,7 +99,7 @@ export const defects = {
   },
   'answer-high-watermark': {
     does: 'tells the producer its high watermark as the offset of the record',
-    after: 'Redpanda #2326',
+    after: null,
   },
   'read-above-high-watermark': { does: 'gives consumers records that are not committed yet', after: 'KAFKA-9835' },
 } as const satisfies Readonly<Record<string, Defect>>;

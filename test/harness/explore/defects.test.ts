@@ -10,18 +10,25 @@ import { defectTable, isShownBy, jobOf, type DefectFinds } from './defect-table.
 
 const finds = JSON.parse(readFileSync('test/harness/explore/defect-finds.json', 'utf8')) as DefectFinds;
 
+/** Three whole runs each; a machine that does other things needs its time. */
+const timeoutMs = 60_000;
+
 describe('a search', () => {
-  it.each(Object.keys(defects).filter(isDefect))('finds %s by what it does, and nothing without it', (name) => {
-    const seed = finds[name]?.seed;
-    if (seed === undefined) throw new Error(`npm run defects has not found ${name}`);
-    const job = jobOf(name, seed);
-    const { config, schedule } = planOfJob(job);
-    expect(isShownBy(name, runJob(job)), `run ${seed} of ${name} shows ${defectTable[name].shows.join(' or ')}`).toBe(
-      true,
-    );
-    for (const build of new Set(['epoch', config.build])) {
-      const without = runJob({ config: { ...config, build, defects: [] }, schedule });
-      expect([build, without.valid, without.violations]).toEqual([build, true, []]);
-    }
-  });
+  it.each(Object.keys(defects).filter(isDefect))(
+    'finds %s by what it does, and nothing without it',
+    (name) => {
+      const seed = finds[name]?.seed;
+      if (seed === undefined) throw new Error(`npm run defects has not found ${name}`);
+      const job = jobOf(name, seed);
+      const { config, schedule } = planOfJob(job);
+      expect(isShownBy(name, runJob(job)), `run ${seed} of ${name} shows ${defectTable[name].shows.join(' or ')}`).toBe(
+        true,
+      );
+      for (const build of new Set(['epoch', config.build])) {
+        const without = runJob({ config: { ...config, build, defects: [] }, schedule });
+        expect([build, without.valid, without.violations]).toEqual([build, true, []]);
+      }
+    },
+    timeoutMs,
+  );
 });
