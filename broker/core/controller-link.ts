@@ -103,7 +103,7 @@ export function expireControllerRequests(turn: Turn): void {
 export function nextControllerDeadlineNs(state: BrokerState): number {
   const { inFlight, nextSignalNs, nextProposalNs, proposalsWait, brokerEpoch } = state.controller;
   let next = nextSignalNs;
-  for (const { deadlineNs } of inFlight.values()) next = Math.min(next, deadlineNs);
+  if (inFlight.size > 0) for (const { deadlineNs } of inFlight.values()) next = Math.min(next, deadlineNs);
   return proposalsWait && brokerEpoch >= 0 ? Math.min(next, nextProposalNs) : next;
 }
 

@@ -368,6 +368,10 @@ function byTopic<T>(
   assignments: readonly Assignment[],
   describe: (assignment: Assignment) => T,
 ): { readonly topic: string; readonly partitions: readonly T[] }[] {
+  const only = assignments[0]?.partition.topic;
+  if (only !== undefined && assignments.every(({ partition }) => partition.topic === only)) {
+    return [{ topic: only, partitions: assignments.map(describe) }];
+  }
   const topics: { readonly topic: string; readonly partitions: T[] }[] = [];
   for (const assignment of assignments) {
     const { topic } = assignment.partition;

@@ -138,6 +138,8 @@ export function noteFetch(turn: Turn, partition: Led, id: NodeId, offset: number
  */
 function advanceHighWatermark(turn: Turn, partition: Led): void {
   const { defects } = turn.state;
+  // Nothing is left that could be committed.
+  if (partition.highWatermark >= partition.log.endOffset && defects.size === 0) return;
   const isr = maximalIsr(turn, partition);
   let lowest = partition.log.endOffset;
   for (const follower of partition.role.followers.values()) {

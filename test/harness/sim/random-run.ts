@@ -46,10 +46,10 @@ export function randomRun(
   kernel.runFor(1_000 * nsPerMs);
   const answers = stepAtRandom(seed, cluster, steps);
   kernel.setLinks([]);
-  for (const id of nodes) {
-    kernel.node(id).resume();
-    if (!kernel.node(id).running) kernel.node(id).start();
-  }
+  for (const id of nodes) kernel.node(id).resume();
+  /* What was asked to stop ends before it is started again. */
+  kernel.runFor(10_000 * nsPerMs);
+  for (const id of nodes) if (!kernel.node(id).running) kernel.node(id).start();
   kernel.runFor(20_000 * nsPerMs);
   return { cluster, trace, answers };
 }
