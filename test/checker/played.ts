@@ -7,21 +7,6 @@ import type { CheckInput } from '../../checker/check.ts';
 import type { Operation } from '../../checker/history.ts';
 import { Play, PlayError } from '../../harness/sim/play.ts';
 import { parseCondition } from '../../harness/sim/scenario-conditions.ts';
-import type { Scenario } from '../../harness/sim/scenario.ts';
-
-/** Plays the steps of a scenario on a build, and lets the cluster settle if it will. */
-export function playedRun(scenario: Scenario, build: string): CheckInput {
-  const play = new Play(build, scenario.brokers, scenario.settings);
-  const clients = new Clients(play);
-  play.start();
-  for (const { on, action } of scenario.statements) {
-    if (on !== null && !on.includes(build)) continue;
-    if (action.kind === 'step') action.step(play);
-    if (action.kind === 'run-until') play.runUntil(() => action.condition(play).holds, action.withinMs);
-    clients.look();
-  }
-  return inputOf(play, clients, scenario.settings);
-}
 
 /** Performs single steps; those that make no sense as things stand are passed over. */
 export function playedSteps(play: Play, steps: readonly (() => void)[]): Clients {

@@ -54,6 +54,7 @@ export const losses: Family = {
     });
     return withPlants(draws, history, plants);
   },
+  plants,
   judge,
 };
 

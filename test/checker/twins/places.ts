@@ -72,6 +72,7 @@ export const places: Family = {
     });
     return withPlants(draws, history, plants);
   },
+  plants,
   judge,
 };
 

@@ -80,6 +80,7 @@ export const readerOrder: Family = {
     });
     return withPlants(draws, history, plants);
   },
+  plants,
   judge,
 };
 

@@ -63,6 +63,7 @@ export const sendOrder: Family = {
     });
     return withPlants(draws, history, plants);
   },
+  plants,
   judge,
 };
 

@@ -83,6 +83,7 @@ export const transactions: Family = {
     });
     return withPlants(draws, history, plants);
   },
+  plants,
   judge,
 };
 

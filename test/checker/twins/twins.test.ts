@@ -15,6 +15,7 @@ import { finalLogs } from './final-logs.ts';
 import { leaders } from './leaders.ts';
 import { losses } from './losses.ts';
 import { places } from './places.ts';
+import { Plot } from './plant.ts';
 import { Draws } from './random.ts';
 import { readerOrder } from './reader-order.ts';
 import { sendOrder } from './send-order.ts';
@@ -89,8 +90,30 @@ class Shares {
   }
 }
 
+const families = [places, losses, readerOrder, sendOrder, transactions];
+const smallest = families.flatMap(({ plants }) =>
+  Object.entries(plants).map(([kind, [present, near]]) => ({ kind, present, near })),
+);
+
+describe('the smallest history', () => {
+  const kindsIn = (tell: (plot: Plot) => void): string[] => {
+    const history: Operation[] = [];
+    tell(new Plot(history, 0));
+    const { anomalies } = checkRun(historyInput([], { history }));
+    return anomalies.flatMap(({ kind, consequences }) => [kind, ...consequences.map((each) => each.kind)]);
+  };
+
+  it.each(smallest)(
+    'that shows $kind shows it, and one that misses it by one condition does not',
+    ({ kind, present, near }) => {
+      expect(kindsIn(present)).toContain(kind);
+      expect(kindsIn(near)).not.toContain(kind);
+    },
+  );
+});
+
 describe('the checker and its twin agree on', () => {
-  it.each([places, losses, readerOrder, sendOrder, transactions])(
+  it.each(families)(
     `${count} random histories of the family $name`,
     (family) => {
       const shares = new Shares();
