@@ -47,7 +47,7 @@ type Cluster = Pick<RunConfig, 'brokers' | 'replicationFactor' | 'minInsyncRepli
 /** Mostly three of everything: most schedules that matter need three replicas, and the fewer others the better. */
 function drawCluster(random: RandomStream, pins: Pins): Cluster {
   const brokers = pins.brokers ?? Math.max(random.pick([3, 3, 3, 4, 5]), pins.replicationFactor ?? 0, 1);
-  const replicas = random.pick([2, 3, 3, 3, 4]);
+  const replicas = random.pick([2, 3, 3, 3, 3, 3, 4, 4]);
   const replicationFactor =
     pins.replicationFactor ?? Math.min(brokers, Math.max(replicas, pins.minInsyncReplicas ?? 0));
   const insync = random.pick([1, 1, 2, 2, 2, 3]);
