@@ -43,6 +43,8 @@ export class Ledger {
   readonly #copy: ReplicaCopy;
   readonly #isCompacted: boolean;
   readonly #open = new Map<number, number>();
+  /** Format and codec of the last batch, as one number: they hardly ever change. */
+  #kind = -1;
   /** The offset that is to come next. */
   #next: number;
   /** The next batch's offsets are not judged. */
@@ -79,7 +81,6 @@ export class Ledger {
     this.#judgeOffsets(stream, frame.base, file, position);
     this.batches += 1;
     this.bytes += frame.size;
-    this.formats.add(formatNames[frame.magic] as string);
     if (!sound) {
       this.findings.add({ name: 'crc-mismatch', offset: frame.base, file, position, stored: frame.crc });
       this.#reach(Math.max(this.#next, frame.base + 1));
@@ -88,8 +89,8 @@ export class Ledger {
     }
     this.#reach(frame.last + 1);
     this.epochs.note(frame.epoch, frame.base, frame.last, file, position);
-    const { codec } = frame;
-    if (codec !== undefined) this.codecs.add(codec);
+    const kind = frame.magic * 8 + (frame.attributes & 7);
+    if (kind !== this.#kind) this.#noteKind(frame, kind);
     this.#noteContents(frame, contents, file, position);
   }
 
@@ -158,6 +159,13 @@ export class Ledger {
     const { cleaner } = this.#copy.checkpoints;
     if (this.#isCompacted || (cleaner !== null && from < cleaner)) this.hasGaps = true;
     else this.findings.add({ name: 'offset-gap', offset: from, last: to - 1, file, position });
+  }
+
+  #noteKind(frame: Frame, kind: number): void {
+    this.#kind = kind;
+    this.formats.add(formatNames[frame.magic] as string);
+    const { codec } = frame;
+    if (codec !== undefined) this.codecs.add(codec);
   }
 
   #noteContents(frame: Frame, contents: Contents, file: string, position: number): void {

@@ -4,6 +4,7 @@
  * Partitions have nothing to do with each other, so large ones are checked by several threads at once. The document is
  * the same either way.
  */
+import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -13,14 +14,15 @@ import { documentOf, type VerifyDocument } from './document.ts';
 import { findCopies, type CopyPlace } from './find-copies.ts';
 import { verifyPlaces, type PartitionPlaces } from './verify-places.ts';
 
-/** Fewer bytes than these are checked before a thread has started. */
-const threadsFromBytes = 1 << 27;
+/** Fewer bytes than these are checked in the time that threads take to start and to warm up. */
+const threadsPayFrom = 2 ** 30;
 const threadsMax = 8;
 
-/** Checks all replicas below `directories`. `compacted` names topics, or `all`. */
+/** Checks all replicas below `directories`. `compacted` names topics, or `all`; threads are used from so many bytes on. */
 export async function verifyDirectories(
   directories: readonly string[],
   compacted: readonly string[],
+  threadsFromBytes = threadsPayFrom,
 ): Promise<VerifyDocument> {
   const work = [...findCopies(directories)].map(([partition, places]) => {
     const topic = partition.slice(0, partition.lastIndexOf('-'));
@@ -51,11 +53,10 @@ async function verifyInThreads(work: readonly PartitionPlaces[], threads: number
       while (next < work.length) {
         const index = next;
         next += 1;
-        reports[index] = await new Promise<PartitionReport>((resolve, reject) => {
-          worker.once('message', resolve).once('error', reject);
-          worker.postMessage(work[index], []);
-        });
-        worker.removeAllListeners();
+        // Rejects at an error of the thread as well.
+        const answer = once(worker, 'message') as Promise<[PartitionReport]>;
+        worker.postMessage(work[index], []);
+        [reports[index]] = await answer;
       }
     } finally {
       await worker.terminate();
