@@ -41,6 +41,7 @@ export async function runSimulatedComparison(request: SimulatedComparisonRequest
   const outcomes: RunOutcome[] = [];
   let failure: ComparisonOutcome['failure'] = null;
   const tell = teller(request, planned);
+  const startMs = performance.now();
   try {
     const jobs = planned.map(({ job }) => job);
     const options = {
@@ -64,7 +65,7 @@ export async function runSimulatedComparison(request: SimulatedComparisonRequest
   writeJson(join(directory, 'results.json'), results);
   const failed = failureIn(results);
   if (failed !== null) failure ??= new EnvironmentError(failed);
-  progress.line(summaryLine(request, pairs));
+  progress.line(`${summaryLine(request, pairs)} (${((performance.now() - startMs) / 1000).toFixed(1)} s)`);
   return { results, failure };
 }
 
@@ -186,9 +187,9 @@ function teller(
 }
 
 function summaryLine({ control, candidate }: SimulatedComparisonRequest, pairs: readonly PairOutcome[]): string {
-  const broken = (side: Side): number => pairs.filter((pair) => isAnomalous(pair[side])).length;
-  const [ofControl, ofCandidate] = [broken('control'), broken('candidate')];
-  const tell = (build: string, count: number, mood: 'good' | 'bad'): string =>
-    `${build} ${paint(mood, `broke a promise in ${count} of ${counted(pairs.length, 'run')}`)}`;
-  return `simulator · ${tell(control, ofControl, 'bad')}, ${tell(candidate, ofCandidate, ofCandidate > 0 ? 'bad' : 'good')}`;
+  const broken = (side: Side): string =>
+    `${pairs.filter((pair) => isAnomalous(pair[side])).length} of ${counted(pairs.length, 'run')}`;
+  const ofCandidate = broken('candidate');
+  const mood = ofCandidate.startsWith('0 ') ? 'good' : 'bad';
+  return `simulator · ${control} ${paint('bad', `broke a promise in ${broken('control')}`)}, ${candidate} ${paint(mood, `in ${ofCandidate}`)}`;
 }

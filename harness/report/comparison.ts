@@ -287,7 +287,10 @@ function tellExample({ pair, broken, other }: Example): Markup | null {
   const otherView = other === null ? null : viewPartition(other, otherKey(other, key));
   const builds = [broken.results.run.build, other?.results.run.build ?? ''];
   return html`<section class="example">
-    <h2>Seed ${pair.seed}, <code>${shortened(key, 60)}</code>: what each build did under the same plan</h2>
+    <h2>
+      Seed ${pair.seed}, <code>${shortened(key, 60)}</code>, ${placeOf(broken.results.run)}: what each build did under
+      the same plan
+    </h2>
     <div class="sides">
       <div class="side">
         <h3><span class="side-name">${builds[0]}</span> ${badge(broken.results.valid)}</h3>
