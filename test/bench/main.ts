@@ -2,7 +2,7 @@
  * `npm run bench`: figures about Tidemark on this machine. `docs/benchmarks.md` says what each means.
  *
  * Nothing is asserted: a figure beside its budget is for people to judge. `--json` prints one document on standard
- * output and nothing else there; progress goes to standard error.
+ * output and nothing else there; progress goes to standard error. Parts that are named are measured alone.
  */
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { probeEngine } from '../../docker/engine.ts';
@@ -16,11 +16,16 @@ import { simulatorFigures } from './simulator.ts';
 
 const CONCURRENCIES = [1, 8, 32, 128];
 
+const parts = ['simulator', 'shrinking', 'checking', 'logs', 'local', 'containers'] as const;
 const flags = process.argv.slice(2);
-if (flags.some((flag) => flag !== '--json')) {
-  console.error('usage: npm run bench -- [--json]');
+const named = parts.filter((part) => flags.includes(part));
+if (flags.some((flag) => flag !== '--json' && !named.some((part) => part === flag))) {
+  console.error(
+    `usage: npm run bench -- [--json] [PART…], where a part is ${parts.join(', ')}; all, when none is named`,
+  );
   process.exit(254);
 }
+const wanted = (part: (typeof parts)[number]): boolean => named.length === 0 || named.includes(part);
 // Before our own: what else keeps this machine busy.
 const load = loadavg()[0] ?? 0;
 const figures: Figure[] = [];
@@ -30,22 +35,32 @@ function doing(what: string): void {
   process.stderr.write(`measuring: ${what}\n`);
 }
 
-doing('the simulator');
-figures.push(...simulatorFigures());
-doing('shrinking');
-figures.push(...(await shrinkingFigures(doing)));
-doing('check and report');
-figures.push(...checkingFigures());
-doing('verify-logs');
-figures.push(...logFigures());
-doing('local processes');
-const local = await chooseRuntime('local');
-figures.push(...(await clusterFigures(local)), ...(await sendFigures(local, CONCURRENCIES)));
+if (wanted('simulator')) {
+  doing('the simulator');
+  figures.push(...simulatorFigures());
+}
+if (wanted('shrinking')) {
+  doing('shrinking');
+  figures.push(...(await shrinkingFigures(doing)));
+}
+if (wanted('checking')) {
+  doing('check and report');
+  figures.push(...checkingFigures());
+}
+if (wanted('logs')) {
+  doing('verify-logs');
+  figures.push(...logFigures());
+}
+if (wanted('local')) {
+  doing('local processes');
+  const local = await chooseRuntime('local');
+  figures.push(...(await clusterFigures(local)), ...(await sendFigures(local, CONCURRENCIES)));
+}
 const probe = await probeEngine();
-if (probe.ok) {
+if (wanted('containers') && probe.ok) {
   doing('containers');
   figures.push(...(await clusterFigures(await chooseRuntime('docker'))));
-} else {
+} else if (wanted('containers') && !probe.ok) {
   notes.push(`containers were not measured: ${probe.line}`);
 }
 
