@@ -91,7 +91,7 @@ export function keepShrunk(shrunk: Shrunk, store: string): Kept {
 }
 
 /** The failure as a scenario file: the plan, and what the checker finds on each build. */
-export function scenarioOf({ smallest, signature, anomaly }: Shrunk, results: ReadonlyMap<string, RunResults>): string {
+function scenarioOf({ smallest, signature, anomaly }: Shrunk, results: ReadonlyMap<string, RunResults>): string {
   const { build: own, defects } = smallest.config;
   /* The defects of a scenario hold for all of its builds. */
   const played =
@@ -112,7 +112,7 @@ export function scenarioOf({ smallest, signature, anomaly }: Shrunk, results: Re
  * What each build does under the plan of a case; the case's own comes first. A case with defects is about those: then
  * the other one is its own build without them.
  */
-export function onAllBuilds(smallest: Case): Map<string, RunResults> {
+function onAllBuilds(smallest: Case): Map<string, RunResults> {
   const { build, defects } = smallest.config;
   if (defects.length > 0) {
     return new Map([

@@ -59,8 +59,10 @@ function causeOf(named: readonly Named[]): string[] {
     elections.some((election) => election['leader'] === node && (election.leaderEpoch ?? -1) > leaderEpoch);
   const decisive = removals.find(ledAfterwards) ?? removals[0];
   const last = elections.at(-1);
+  const joined = decisive === undefined && named.some(({ line }) => line.event === 'isr');
   return [
     ...(decisive === undefined ? [] : [removalInWords(decisive)]),
+    ...(joined ? ['a replica without it joined the ISR'] : []),
     ...(last === undefined ? [] : [last['clean'] === true ? 'clean election' : 'unclean election']),
   ];
 }

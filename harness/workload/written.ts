@@ -18,7 +18,7 @@ export function writtenLoad({ operations }: LoadPlan, threads: number, startNs: 
       next(nowNs) {
         const { value, done } = left.next();
         if (done === true) return null;
-        return { operation: value.operation, dueNs: Math.max(nowNs, startNs + value.atMs * 1e6) };
+        return { operation: value.operation, dueNs: Math.max(nowNs, startNs + Math.round(value.atMs * 1e6)) };
       },
       observe: () => {},
     };

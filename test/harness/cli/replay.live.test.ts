@@ -21,7 +21,8 @@ const latest = join(store, 'latest');
 
 beforeAll(() => {
   const flags = ['--build', 'hw', '--seed', '5', '--partitions', '2', '--rate', '40'];
-  expect(tidemark('run', '--runtime', 'sim', ...flags).status).toBe(1);
+  const { status, stderr } = tidemark('run', '--runtime', 'sim', ...flags);
+  if (status !== 1) throw new Error(`the run that these tests stand on found nothing: ${stderr}`);
   cpSync(latest, run, { recursive: true, dereference: true });
 });
 

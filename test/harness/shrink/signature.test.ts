@@ -61,6 +61,24 @@ test('other names, offsets, values, words and neighbours are the same bug', () =
   );
 });
 
+test('a loss that nobody truncated away is one of a replica that joined the ISR without the record', () => {
+  const isr = {
+    seq: 7,
+    time: 12,
+    node: 'controller',
+    boot: 1,
+    event: 'isr',
+    partition: 'tide-3',
+    leaderEpoch: 1,
+  } as const;
+  const [, , election] = trace('none');
+  const references: Reference[] = [7, 9].map((seq) => ({ source: 'trace', node: 'controller', boot: 1, seq }));
+  const joined = loss({ why: [{ text: 'broker 3 was taken into the ISR', references }] });
+  expect(signatureOf(joined, [isr, election as TraceLine])).toBe(
+    'lost-acked-write: a replica without it joined the ISR; clean election',
+  );
+});
+
 test('an anomaly that names no line of the trace is its kind with its labels', () => {
   expect(signatureOf(loss({ kind: 'no-convergence', labels: ['stuck'], why: [], evidence: [] }), [])).toBe(
     'no-convergence: stuck',
