@@ -33,6 +33,7 @@ import { rebuildReplicas, type ClusterTrace } from './replicas.ts';
 import type { Anomaly, AnomalyKind, RunResults } from './results.ts';
 import type { Decompressors } from './segments.ts';
 import { guaranteeNames, isChecked, verdictOf } from './verdict.ts';
+import { whyFromHistory } from './why-history.ts';
 
 /** Everything of a run that the checker may look at. */
 export interface CheckInput {
@@ -75,7 +76,7 @@ export function checkRun(input: CheckInput): RunResults {
     ...withoutDoubtful(evidence, malformed, allFindings(evidence)),
     ...malformedLines(evidence, malformed),
   ];
-  const all = groupFindings(findings);
+  const all = groupFindings(findings, (finding) => whyFromHistory(evidence, finding));
   const anomalies = mostOf(all, notes);
   const exposures = cluster === null ? null : findExposures(cluster);
   const { valid, guarantees } = verdictOf(evidence, all);

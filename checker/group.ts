@@ -7,7 +7,7 @@
  * violation: readers did see what they saw.
  */
 import { gravityOf, guaranteeOf, listed, type Finding } from './anomalies/finding.ts';
-import type { Anomaly, AnomalyKind } from './results.ts';
+import type { Anomaly, AnomalyKind, WhyStep } from './results.ts';
 
 /** What other anomalies may follow from, whatever else there is. */
 const roots: ReadonlySet<AnomalyKind> = new Set([
@@ -27,8 +27,14 @@ const branches: ReadonlySet<AnomalyKind> = new Set([
   'realtime-order',
 ]);
 
-/** Turns findings into anomalies, most severe first. */
-export function groupFindings(findings: readonly Finding[]): Anomaly[] {
+/** So many anomalies of one kind are explained; no more are ever listed. */
+const maxExplained = 200;
+
+/** Turns findings into anomalies, most severe first; `explain` tells why of those that do not say so themselves. */
+export function groupFindings(
+  findings: readonly Finding[],
+  explain: (finding: Finding) => readonly WhyStep[],
+): Anomaly[] {
   const children = new Map<Finding, Finding[]>();
   const top: Finding[] = [];
   const causes = new Causes();
@@ -43,7 +49,13 @@ export function groupFindings(findings: readonly Finding[]): Anomaly[] {
   for (const finding of findings) if (roots.has(finding.kind)) place(finding);
   for (const kind of branches) for (const finding of findings) if (finding.kind === kind) place(finding);
   for (const finding of findings) if (!roots.has(finding.kind) && !branches.has(finding.kind)) place(finding);
-  return top.map((finding) => anomalyOf(finding, children.get(finding) ?? [])).sort(bySeverity);
+  const explained = new Map<AnomalyKind, number>();
+  return top.sort(bySeverity).map((finding) => {
+    const count = explained.get(finding.kind) ?? 0;
+    explained.set(finding.kind, count + 1);
+    const why = finding.why.length > 0 || count >= maxExplained ? finding.why : explain(finding);
+    return anomalyOf({ ...finding, why }, children.get(finding) ?? []);
+  });
 }
 
 /** Ranges that are longer than this are looked through one by one. */
@@ -200,7 +212,7 @@ function anomalyOf(finding: Finding, children: readonly Finding[]): Anomaly {
   };
 }
 
-function bySeverity(a: Anomaly, b: Anomaly): number {
+function bySeverity(a: Finding, b: Finding): number {
   if (a.class !== b.class) return a.class === 'violation' ? -1 : 1;
   const rank = gravityOf(a.kind) - gravityOf(b.kind);
   if (rank !== 0) return rank;

@@ -73,6 +73,13 @@ function inTrace({ store }: ClusterTrace, { key, stays, epochDrops }: PartitionT
     summary: `broker ${node} appended a record of epoch ${stays.epoch.get(stay)} to ${key} at offset ${stays.base.get(stay)}, behind one of a later epoch`,
     labels: ['trace'],
     evidence: [traceReference(store, stays.appended.get(stay))],
+    why: [
+      {
+        text: `Broker ${node}, in epoch ${store.epoch.get(stays.appended.get(stay))}, appended it behind what it had of a later epoch, and had not truncated that.`,
+        time: store.time.get(stays.appended.get(stay)),
+        references: [traceReference(store, stays.appended.get(stay))],
+      },
+    ],
   }));
 }
 

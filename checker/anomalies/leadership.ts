@@ -9,9 +9,11 @@
  * A deleted topic's name may come back, and its epochs begin anew: such partitions are left out.
  */
 import { wholeTrace, type Evidence } from '../evidence.ts';
+import type { Key } from '../history.ts';
 import { acksAll } from '../index-history.ts';
 import { leaderships, type Leadership } from '../leaderships.ts';
 import { brokers, traceReference, type AckAt, type ClusterTrace, type PartitionTrace } from '../replicas.ts';
+import type { WhyStep } from '../results.ts';
 import { emptyFinding, listed, plural, type Finding } from './finding.ts';
 
 export function findLeaderFaults(evidence: Evidence): Finding[] {
@@ -50,12 +52,14 @@ function sharedEpoch(cluster: ClusterTrace, group: readonly Leadership[]): Findi
       traceReference(cluster.store, row),
       traceReference(cluster.store, wrote),
     ]),
+    why: [...electionsOf(cluster, key, epoch), ...group.flatMap((leadership) => told(cluster, leadership))],
     lackingEpoch: epoch,
   };
 }
 
 function fallenHighWatermarks(cluster: ClusterTrace, all: readonly Leadership[]): Finding[] {
-  return all.flatMap(({ key, node, epoch, row, fall }) => {
+  return all.flatMap((leadership) => {
+    const { key, node, epoch, row, fall } = leadership;
     if (fall === null) return [];
     const { from, to } = fall;
     const summary = `the high watermark of broker ${node}, leader of ${key} in epoch ${epoch}, went back from ${from} to ${to}`;
@@ -66,6 +70,11 @@ function fallenHighWatermarks(cluster: ClusterTrace, all: readonly Leadership[])
       labels: ['leader'],
       nodes: [node],
       evidence: [traceReference(cluster.store, row), traceReference(cluster.store, fall.row)],
+      why: [
+        ...electionsOf(cluster, key, epoch),
+        ...told(cluster, leadership),
+        step(cluster, fall.row, `Its high watermark, which had been ${from}, became ${to}.`),
+      ],
       ranges: [[to, from - 1] as const],
       lackingEpoch: epoch,
     };
@@ -104,6 +113,38 @@ function belowMinimum(
     summary: `${many} of acks=all for ${partition.key} with fewer than ${least} in-sync replicas: broker ${first.node} acknowledged offset ${first.base} with ${first.isr.length === 0 ? 'none' : first.isr.join(', ')}`,
     nodes: [...new Set(acks.map(({ node }) => node))].sort((x, y) => x - y),
     evidence: listed(acks.map(({ row }) => traceReference(cluster.store, row))),
+    why: acks.slice(0, 5).map(({ row, node, base, epoch, isr }) => {
+      const known = isr.length === 0 ? 'without any in-sync replica' : `with the in-sync replicas ${isr.join(', ')}`;
+      return step(
+        cluster,
+        row,
+        `Broker ${node}, leader in epoch ${epoch}, acknowledged offset ${base} (acks=all) ${known}.`,
+      );
+    }),
     ranges: listed(acks.map(({ base, last }) => [base, last] as const)),
   };
+}
+
+/** Whom the controller had elected in that epoch. */
+function electionsOf(cluster: ClusterTrace, key: Key, epoch: number): WhyStep[] {
+  const elections = cluster.partitions.get(key)?.elections.filter((election) => election.epoch === epoch) ?? [];
+  return elections.map(({ row, line }) => {
+    const text = line.leader === null ? 'Nobody was elected' : `Broker ${line.leader} was elected`;
+    return step(cluster, row, `${text} (epoch ${epoch}, ${line.clean ? 'clean' : 'unclean'}, ${line.reason}).`);
+  });
+}
+
+/** How a broker came to lead, and what it wrote first. */
+function told(cluster: ClusterTrace, { key, node, epoch, row, wrote }: Leadership): WhyStep[] {
+  const role = cluster.store.roles.get(row);
+  const state = role === undefined ? '' : `; its log ended at ${role.leo}, its high watermark was ${role.hw}`;
+  const steps = [step(cluster, row, `Broker ${node} took the lead of ${key} in epoch ${epoch}${state}.`)];
+  if (wrote === -1) return steps;
+  const { a, batches } = cluster.store;
+  const offset = batches.base.get(a.get(wrote));
+  return [...steps, step(cluster, wrote, `Broker ${node} wrote its first record of that epoch at offset ${offset}.`)];
+}
+
+function step({ store }: ClusterTrace, row: number, text: string): WhyStep {
+  return { text, time: store.time.get(row), references: [traceReference(store, row)] };
 }

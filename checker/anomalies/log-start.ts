@@ -10,7 +10,7 @@ import type { FinalLog } from '../final-logs.ts';
 import { acksAll, outcome } from '../index-history.ts';
 import { kind } from '../parse-trace.ts';
 import { traceReference, type ClusterTrace } from '../replicas.ts';
-import type { Reference } from '../results.ts';
+import type { WhyStep } from '../results.ts';
 import { emptyFinding, historyReference, listed, offsetsInWords, plural, rangesOf, type Finding } from './finding.ts';
 
 export function findMovedLogStarts(evidence: Evidence): Finding[] {
@@ -81,17 +81,25 @@ function movedLogStart(
   const { store } = cluster;
   const ranges = rangesOf(rows.map((row) => history.values.offset.get(row)));
   const many = plural(rows.length, 'acknowledged record', 'acknowledged records');
-  const moves: Reference[] = store
+  const moves: WhyStep[] = store
     .rowsOf(final.node)
     .filter((row) => store.kind.get(row) === kind.logStart && store.key.get(row) === store.keyId(key))
-    .map((row) => traceReference(store, row));
+    .map((row) => ({
+      text: `Broker ${final.node} moved the start of its log from ${store.a.get(row)} to ${store.b.get(row)} (${store.reasons.get(row) ?? 'no reason given'}).`,
+      time: store.time.get(row),
+      references: [traceReference(store, row)],
+    }));
   return {
     ...emptyFinding('log-start-moved', key),
     offset: ranges[0]?.[0] ?? null,
     values: listed(rows.map((row) => history.valueOf(row))),
     summary: `the log of ${key}'s final leader, broker ${final.node}, starts at ${final.log.start}, above ${many} at ${offsetsInWords(ranges)}, and neither a deletion nor retention is recorded`,
     nodes: [final.node],
-    evidence: listed([...moves, ...rows.map((row) => historyReference(history.values.completed.get(row)))]),
+    why: listed(moves),
+    evidence: listed([
+      ...moves.flatMap(({ references }) => references),
+      ...rows.map((row) => historyReference(history.values.completed.get(row))),
+    ]),
     rows,
     ranges,
   };

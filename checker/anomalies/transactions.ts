@@ -12,7 +12,7 @@
 import type { Evidence } from '../evidence.ts';
 import { components, cycleWithin, Graph } from '../cycles.ts';
 import { outcome } from '../index-history.ts';
-import type { AnomalyKind } from '../results.ts';
+import type { AnomalyKind, Reference, WhyStep } from '../results.ts';
 import { emptyFinding, historyReference, listed, type Finding } from './finding.ts';
 import { historyOf } from './loss.ts';
 
@@ -101,6 +101,34 @@ function cycle(
     ...emptyFinding(kind, null),
     summary: `${component.length} operations ${how}: ${indices.slice(0, 10).join(' → ')} → ${indices[0]}`,
     evidence: listed(indices).map(historyReference),
+    why: listed(found).map((node, at) => linkOf(evidence, graph, node, found[(at + 1) % found.length] as number)),
+  };
+}
+
+/** How one operation of a circle comes before the next. */
+function linkOf(evidence: Evidence, { places }: OperationGraph, from: number, to: number): WhyStep {
+  const { transactions, values } = evidence.history;
+  const [earlier, later] = [places[from] as number, places[to] as number];
+  const [start, end] = transactions.readsOf(later);
+  const ends = [earlier, later].map((place) => historyReference(transactions.completed.get(place)));
+  for (let at = start; at < end; at += 1) {
+    const row = transactions.reads.get(at);
+    if (values.invoked.get(row) !== transactions.invoked.get(earlier)) continue;
+    const name = evidence.history.keyName(values.key.get(row));
+    const [writer, reader] = [transactions.process.get(earlier), transactions.process.get(later)];
+    return {
+      text: `Process ${reader} read ${String(evidence.history.valueOf(row))} of ${name}, which process ${writer} had sent.`,
+      references: ends,
+    };
+  }
+  const [first, second] = [transactions.process.get(earlier), transactions.process.get(later)];
+  const begun = historyReference(transactions.invoked.get(later));
+  return {
+    text:
+      first === second
+        ? `Process ${second} went on to its next operation.`
+        : `Process ${second} began an operation when that of process ${first} was over.`,
+    references: [ends[0] as Reference, begun],
   };
 }
 

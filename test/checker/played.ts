@@ -5,7 +5,7 @@
  */
 import type { CheckInput } from '../../checker/check.ts';
 import type { Operation } from '../../checker/history.ts';
-import { Play, PlayError } from '../../harness/sim/play.ts';
+import { type Play, PlayError } from '../../harness/sim/play.ts';
 import { parseCondition } from '../../harness/sim/scenario-conditions.ts';
 
 /** Performs single steps; those that make no sense as things stand are passed over. */
