@@ -1,8 +1,8 @@
 /**
  * Shrinking: failures of 200 primitive faults each, made smaller; how many faults are left, and the seconds that it took.
  *
- * Builds take turns. The faults are single ones (no composite holds a whole schedule), one second apart on average, in a
- * run of five virtual minutes; the first 200 of each plan are kept. Each failure is shrunk as `tidemark shrink` does it, from
+ * Builds take turns. The faults are single ones (no composite holds a whole schedule), some two a second, in a run of two
+ * virtual minutes; the first 200 of each plan are kept. Each failure is shrunk as `tidemark shrink` does it, from
  * the first run, which has to show it, to the last. Then every fault that is left is taken out once: the anomaly must be
  * gone. Seconds are those of the processor, so that what else the machine does counts little.
  */
@@ -18,7 +18,7 @@ import { median, spread } from './figure.ts';
 
 const FAILURES = 20;
 const FAULTS = 200;
-const BUILDS = ['hw', 'hw-elect'];
+const BUILDS = ['hw', 'hw-elect', 'kip101', 'kip279'];
 
 interface ShrunkFailure {
   readonly build: string;
@@ -81,10 +81,12 @@ function configOf(build: string, seed: number): RunConfig {
     build,
     seed,
     runtime: 'sim',
-    partitions: 4,
-    rate: 50,
-    timeLimitMs: 300_000,
+    partitions: 2,
+    rate: 60,
+    timeLimitMs: 120_000,
     nemesis: ['partition', 'pause', 'crash', 'power-loss', 'leader-move'],
-    nemesisIntervalMs: 1_000,
+    nemesisIntervalMs: 400,
+    replicaLagTimeMaxMs: 1_000,
+    fetchMaxWaitMs: 200,
   };
 }

@@ -6,16 +6,22 @@ import { nearestPassing } from '../../../harness/shrink/neighbour.ts';
 import { shrink } from '../../../harness/shrink/shrink.ts';
 import type { Shrunk } from '../../../harness/shrink/shrink.ts';
 import { headline, planLines, sideBySide } from '../../../harness/shrink/tell.ts';
+import type { RunConfig } from '../../../harness/plan/config.ts';
+import type { SimulationRequest } from '../../../harness/sim/simulation.ts';
 import { requestOf } from './failing.ts';
 
 /** On a busy machine. */
 const PATIENCE_MS = 60_000;
 const options = { budget: { runs: 5_000, ms: 120_000 }, signal: new AbortController().signal, progress: () => {} };
 
+function failing(overrides: Partial<RunConfig> = {}): SimulationRequest {
+  return requestOf({ timeLimitMs: 8_000, nemesis: ['handover-crash', 'crash'], ...overrides });
+}
+
 describe('a shrunk failure', () => {
   let shrunk: Shrunk;
   beforeAll(async () => {
-    const outcome = await shrink(requestOf(), options);
+    const outcome = await shrink(failing(), options);
     if (outcome.type !== 'shrunk') throw new Error(`it ${outcome.type}`);
     ({ shrunk } = outcome);
   }, PATIENCE_MS);
@@ -39,7 +45,7 @@ describe('a shrunk failure', () => {
   });
 
   it('is the same again: nothing depends on time', { timeout: PATIENCE_MS }, async () => {
-    const again = await shrink(requestOf(), options);
+    const again = await shrink(failing(), options);
     expect(again.type === 'shrunk' ? again.shrunk.smallest : null).toEqual(shrunk.smallest);
   });
 
@@ -66,12 +72,12 @@ describe('a shrunk failure', () => {
 
 describe('shrinking', () => {
   it('says that a run breaks nothing', async () => {
-    const outcome = await shrink(requestOf({ build: 'epoch' }), options);
+    const outcome = await shrink(failing({ build: 'epoch' }), options);
     expect(outcome.type).toBe('passes');
   });
 
   it('gives the best that it has when its budget is used up, and says so', async () => {
-    const outcome = await shrink(requestOf(), { ...options, budget: { runs: 3, ms: 120_000 } });
+    const outcome = await shrink(failing(), { ...options, budget: { runs: 3, ms: 120_000 } });
     if (outcome.type !== 'shrunk') throw new Error(`it ${outcome.type}`);
     const { smallest, signature, complete, runs } = outcome.shrunk;
     expect([complete, runs]).toEqual([false, 3]);
@@ -80,6 +86,6 @@ describe('shrinking', () => {
 
   it('ends at once when it is interrupted', async () => {
     const interrupted = AbortSignal.abort();
-    await expect(shrink(requestOf(), { ...options, signal: interrupted })).rejects.toThrow('interrupted');
+    await expect(shrink(failing(), { ...options, signal: interrupted })).rejects.toThrow('interrupted');
   });
 });
