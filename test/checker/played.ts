@@ -35,7 +35,7 @@ export function inputOf(
     play.cluster.kernel.node(node).disk.logs.map((log) => ({
       node,
       key: log.name,
-      segments: [{ baseOffset: log.baseOffset, bytes: Buffer.concat(log.bytes) }],
+      segments: [{ baseOffset: log.baseOffset, bytes: play.cluster.kernel.node(node).disk.file(log.name) }],
       logStart: null,
     })),
   );
