@@ -211,7 +211,10 @@ function seedsFrom(seed: number, pairs: number): number[] {
 /** The command that repeats it; without a runtime it is the whole of two parts. */
 function commandOf({ flags, seed }: Around, runtime: RunConfig['runtime'] | null): string {
   const { control, candidate, testCount, simTestCount } = flags;
-  const [, ...others] = flagsOf(runConfigFrom(flags, control, seed, runtime ?? 'local'));
+  const [, ...others] = flagsOf(runConfigFrom(flags, control, seed, runtime ?? 'local')).map((flag) =>
+    // What all kinds of fault are differs between the two parts.
+    runtime === null && flags.nemesis === 'all' && flag.startsWith('--nemesis ') ? '--nemesis all' : flag,
+  );
   return [
     `npm start -- --seed ${seed}`,
     ...(control === 'hw' ? [] : [`--control ${control}`]),
