@@ -23,6 +23,6 @@ export type { RequestHeader } from './protocol-error.ts';
 export { ErrorCode, errorName, isMetadataStale, isRetriable } from './errors.ts';
 export type { ErrorName } from './errors.ts';
 export { crc32c } from './crc32c.ts';
-export { isStamped, parseRecordSet, placedBatch, stampBatches, stampedCopy } from './records.ts';
+export { parseRecordSet, placedBatch, stampBatch, stampBatches } from './records.ts';
 export type { BatchInfo, LogRange, RecordSet } from './records.ts';
 export { decodeRecords, encodeBatch } from './record-codec.ts';

@@ -93,11 +93,16 @@ export function stampBatches(bytes: Uint8Array, batches: readonly BatchInfo[]): 
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let position = 0;
   for (const batch of batches) {
-    setInt64(view, position + batchLayout.baseOffset, batch.baseOffset);
-    view.setInt32(position + batchLayout.leaderEpoch, batch.leaderEpoch);
+    stampBatch(view, position, batch);
     position += batch.sizeBytes;
   }
   if (position !== bytes.length) throw new RangeError(`${bytes.length} bytes hold batches of ${position} bytes`);
+}
+
+/** Writes base offset and leader epoch of one batch, which lies at `position`. */
+export function stampBatch(view: DataView, position: number, { baseOffset, leaderEpoch }: BatchInfo): void {
+  setInt64(view, position + batchLayout.baseOffset, baseOffset);
+  view.setInt32(position + batchLayout.leaderEpoch, leaderEpoch);
 }
 
 /** A producer's batch as it stands in a log: from `baseOffset` on, under its leader's epoch. */
@@ -116,34 +121,6 @@ export function placedBatch(batch: BatchInfo, baseOffset: number, leaderEpoch: n
     producerEpoch: batch.producerEpoch,
     baseSequence: batch.baseSequence,
   };
-}
-
-/** Whether batches that lie back to back in `bytes` hold their base offsets and leader epochs already. */
-export function isStamped(bytes: Uint8Array, batches: readonly BatchInfo[]): boolean {
-  let position = 0;
-  for (const { baseOffset, leaderEpoch, sizeBytes } of batches) {
-    const at = position + batchLayout.baseOffset;
-    if (int32At(bytes, at) !== Math.floor(baseOffset / 0x1_0000_0000)) return false;
-    if (int32At(bytes, at + 4) !== (baseOffset | 0)) return false;
-    if (int32At(bytes, position + batchLayout.leaderEpoch) !== leaderEpoch) return false;
-    position += sizeBytes;
-  }
-  if (position !== bytes.length) throw new RangeError(`${bytes.length} bytes hold batches of ${position} bytes`);
-  return true;
-}
-
-/** Without a view, whose making costs more than the look. */
-function int32At(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
-}
-
-/** The bytes of batches with their base offsets and leader epochs; `bytes` itself is left alone. */
-export function stampedCopy(bytes: Uint8Array, batches: readonly BatchInfo[]): Uint8Array {
-  const { buffer, byteOffset } = Buffer.allocUnsafe(bytes.length);
-  const copy = new Uint8Array(buffer, byteOffset, bytes.length);
-  copy.set(bytes);
-  stampBatches(copy, batches);
-  return copy;
 }
 
 function parseBatch(bytes: Uint8Array, view: DataView, start: number): BatchInfo | NonNullable<RecordSet['flaw']> {

@@ -190,16 +190,15 @@ export function readFetch(
 function readRecords(set: RecordSet | null, position: number): PartitionReading {
   if (set === null) return { records: [], nextOffset: position, flaw: null };
   if (!(set.bytes instanceof Uint8Array)) throw new Error('a fetch response reached the client without its bytes');
+  const reading = readWhole(set, position);
+  if (reading !== null) return reading;
   const records: [number, Value][] = [];
   let nextOffset = position;
   let start = 0;
   for (const batch of set.batches) {
-    const isAll = batch.sizeBytes === set.bytes.length;
-    const bytes = isAll ? set.bytes : set.bytes.subarray(start, start + batch.sizeBytes);
+    const bytes = set.bytes.subarray(start, start + batch.sizeBytes);
     try {
-      for (const record of decodeRecords({ batches: [batch], bytes })) {
-        if (record.offset >= position && !record.control) records.push([record.offset, valueOf(record.value)]);
-      }
+      take(records, decodeRecords({ batches: [batch], bytes }), position);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       return { records, nextOffset, flaw: 'corrupt' };
@@ -210,6 +209,26 @@ function readRecords(set: RecordSet | null, position: number): PartitionReading 
   // A batch whose end lies beyond the size that was asked for is legal, and ignored (KIP-74).
   if (set.flaw === undefined || set.flaw === 'partial') return { records, nextOffset, flaw: null };
   return { records, nextOffset, flaw: hasImpossibleOffset(set.bytes.subarray(start)) ? 'malformed' : 'corrupt' };
+}
+
+/** All batches at once, which costs least; null where one of them has a flaw, up to which the others count. */
+function readWhole(set: RecordSet, position: number): PartitionReading | null {
+  if (set.flaw !== undefined) return null;
+  const records: [number, Value][] = [];
+  try {
+    take(records, decodeRecords(set), position);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    return null;
+  }
+  const last = set.batches.at(-1);
+  return { records, nextOffset: last === undefined ? position : Math.max(position, last.lastOffset + 1), flaw: null };
+}
+
+function take(into: [number, Value][], decoded: ReturnType<typeof decodeRecords>, position: number): void {
+  for (const { offset, control, value } of decoded) {
+    if (offset >= position && !control) into.push([offset, valueOf(value)]);
+  }
 }
 
 interface PartitionReading {

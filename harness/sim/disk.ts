@@ -1,15 +1,16 @@
 /**
  * One node's disk with the page cache before it.
  *
- * Logs are lists of batches with their real bytes. A write is in the page cache at once, so a killed process loses
- * nothing; a power loss keeps what was flushed, and of the rest what a script says or a stream draws. Checkpoints, the metadata log and the creation and
- * deletion of logs are flushed as they are written, as the contract of the core says.
+ * Logs are lists of batches, with their real bytes in one file each. A write is in the page cache at once, so a killed
+ * process loses nothing; a power loss keeps what was flushed, and of the rest what a script says or a stream draws.
+ * Checkpoints, the metadata log and the creation and deletion of logs are flushed as they are written, as the contract
+ * of the core says.
  *
  * Invariant: the bytes on this disk are never changed in place, so replicas may share them.
  */
 import { assignBatches, latestEpoch, truncateFromEnd, truncateFromStart } from '../../broker/core/epoch-cache.ts';
 import type { EpochEntry, OffsetCheckpoint, RecoveredLog } from '../../broker/core/step.ts';
-import { isStamped, stampedCopy } from '../../broker/protocol/index.ts';
+import { stampBatch } from '../../broker/protocol/index.ts';
 import type { BatchInfo } from '../../broker/protocol/index.ts';
 import type { RandomStream } from '../plan/random.ts';
 
@@ -18,8 +19,9 @@ export interface DiskLog {
   readonly name: string;
   baseOffset: number;
   readonly batches: BatchInfo[];
-  /** The bytes of each batch. */
-  readonly bytes: Uint8Array[];
+  /** Its bytes, and room for more behind `sizeBytes`. What was written is never written over, since readers share it. */
+  file: Uint8Array;
+  view: DataView;
   /** Where each batch begins. */
   readonly positions: number[];
   sizeBytes: number;
@@ -34,6 +36,8 @@ export interface DiskLog {
 
 /** Share of power losses that tear a batch in two, where there is one to tear. */
 const TORN = 0.5;
+const FIRST_ROOM_BYTES = 4096;
+const NOTHING = new Uint8Array(0);
 
 export class Disk {
   readonly #logs = new Map<string, DiskLog>();
@@ -58,7 +62,7 @@ export class Disk {
       name,
       baseOffset: 0,
       batches: [],
-      bytes: [],
+      ...roomFor(FIRST_ROOM_BYTES, NOTHING),
       positions: [],
       sizeBytes: 0,
       flushedBatches: 0,
@@ -77,17 +81,16 @@ export class Disk {
   append(name: string, position: number, batches: readonly BatchInfo[], bytes: Uint8Array): void {
     const log = this.#log(name);
     if (position !== log.sizeBytes) throw new Error(`append to ${name} at ${position}, it ends at ${log.sizeBytes}`);
-    /* What a producer sent is the producer's; what a leader gave is written as it came, and the replicas share it. */
-    const stamped = isStamped(bytes, batches) ? bytes : stampedCopy(bytes, batches);
-    let start = 0;
+    const endBytes = log.sizeBytes + bytes.length;
+    if (endBytes > log.file.length) Object.assign(log, roomFor(2 * endBytes, log.file));
+    log.file.set(bytes, log.sizeBytes);
     for (const batch of batches) {
-      const isAll = batch.sizeBytes === stamped.length;
+      stampBatch(log.view, log.sizeBytes, batch);
       log.batches.push(batch);
-      log.positions.push(log.sizeBytes + start);
-      log.bytes.push(isAll ? stamped : stamped.subarray(start, start + batch.sizeBytes));
-      start += batch.sizeBytes;
+      log.positions.push(log.sizeBytes);
+      log.sizeBytes += batch.sizeBytes;
     }
-    log.sizeBytes += stamped.length;
+    if (log.sizeBytes !== endBytes) throw new Error(`${name}: ${bytes.length} bytes are not those of their batches`);
   }
 
   truncate(name: string, position: number): void {
@@ -105,20 +108,10 @@ export class Disk {
     this.#log(name).baseOffset = offset;
   }
 
-  /** Bytes of a log between two positions at which batches begin or end. */
+  /** Bytes of a log between two positions; they stay as they are, whatever becomes of the log. */
   read(name: string, startPosition: number, endPosition: number): Uint8Array {
-    const log = this.#log(name);
-    const wanted = endPosition - startPosition;
-    let index = indexAt(log, startPosition);
-    const first = log.bytes[index];
-    if (first === undefined || wanted === 0) return new Uint8Array(0);
-    if (first.length === wanted) return first;
-    const bytes = new Uint8Array(wanted);
-    for (let filled = 0; filled < wanted; index++) {
-      bytes.set(log.bytes[index]!, filled);
-      filled += log.bytes[index]!.length;
-    }
-    return bytes;
+    const { buffer, byteOffset } = this.#log(name).file;
+    return new Uint8Array(buffer, byteOffset + startPosition, endPosition - startPosition);
   }
 
   flush(name: string): void {
@@ -204,17 +197,27 @@ export class Disk {
 /** What a power loss leaves: so many batches, which are on the disk now, and the first bytes of the next one. */
 function cutTo(log: DiskLog, kept: number, tornBytes: number): void {
   log.endBeforePowerLoss ??= endOffsetOf(log);
-  const torn = log.bytes[kept]?.slice(0, tornBytes);
-  log.tornTail = torn === undefined || torn.length === 0 ? null : torn;
+  const end = log.positions[kept] ?? log.sizeBytes;
+  log.tornTail = tornBytes > 0 && end < log.sizeBytes ? log.file.slice(end, end + tornBytes) : null;
   keepBatches(log, kept);
   log.flushedBatches = kept;
 }
 
 function keepBatches(log: DiskLog, count: number): void {
-  log.sizeBytes = log.positions[count] ?? log.sizeBytes;
+  const sizeBytes = log.positions[count];
+  if (sizeBytes === undefined) return;
+  /* Whoever has read what is cut keeps the old bytes. */
+  Object.assign(log, roomFor(FIRST_ROOM_BYTES + sizeBytes, log.file.subarray(0, sizeBytes)));
+  log.sizeBytes = sizeBytes;
   log.batches.length = count;
-  log.bytes.length = count;
   log.positions.length = count;
+}
+
+/** A file that begins with these bytes. */
+function roomFor(sizeBytes: number, bytes: Uint8Array): Pick<DiskLog, 'file' | 'view'> {
+  const file = new Uint8Array(sizeBytes);
+  file.set(bytes);
+  return { file, view: new DataView(file.buffer) };
 }
 
 /** The first batch that begins at a position or after it. */
