@@ -6,7 +6,7 @@
  * Checkpoints, the metadata log and the creation and deletion of logs are flushed as they are written, as the contract
  * of the core says.
  *
- * Invariant: the bytes on this disk are never changed in place, so replicas may share them.
+ * Invariant: the bytes on this disk are never changed in place, so whoever reads shares them.
  */
 import { assignBatches, latestEpoch, truncateFromEnd, truncateFromStart } from '../../broker/core/epoch-cache.ts';
 import type { EpochEntry, OffsetCheckpoint, RecoveredLog } from '../../broker/core/step.ts';

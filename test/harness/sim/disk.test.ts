@@ -50,6 +50,19 @@ test('a log can be read from any batch to any batch', () => {
   expect(disk.read('tide-0', size, size)).toHaveLength(0);
 });
 
+test('bytes that were read stay as they are, whatever is cut and written afterwards', () => {
+  const disk = diskWith('a', 'b');
+  const size = disk.find('tide-0')!.sizeBytes / 2;
+  const before = disk.read('tide-0', size, 2 * size);
+  const copy = before.slice();
+  disk.truncate('tide-0', size);
+  append(disk, 'x', 1, 1);
+  for (let offset = 2; offset < 200; offset += 1) append(disk, 'y', offset, 1);
+  expect(before).toEqual(copy);
+  expect(valuesOf(disk).slice(0, 3)).toEqual(['0:a', '1:x', '2:y']);
+  expect(valuesOf(disk)).toHaveLength(200);
+});
+
 test('a power loss keeps what was flushed, and no more than the given bytes of the rest', () => {
   const disk = diskWith('a');
   disk.flush('tide-0');
