@@ -10,7 +10,7 @@ import { crc32, crc32c } from './checksums.ts';
 import { readInt16, readInt32, readInt64, readUint32 } from './bytes.ts';
 
 /** The bytes of offset and length, which the length does not count. */
-export const frameHead = 12;
+const frameHead = 12;
 /** So many bytes tell a frame's format and size. */
 export const framePrefix = 17;
 /** The header of a v2 batch; its records follow. */
@@ -18,7 +18,7 @@ export const batchHeader = 61;
 /** The largest batch that is looked at: ten times what a broker would accept under any sane setting. */
 export const frameMax = 1 << 27;
 
-export const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
+const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
 export type Codec = (typeof codecs)[number];
 
 /** What the bytes at a place turn out to be. `short`: more bytes are needed to tell. */

@@ -19,8 +19,6 @@ import { collectedBytes } from './collected-bytes.ts';
 import { decompressors } from './decompressors.ts';
 import { cannotRead, openHistory, openPackable } from './history-file.ts';
 
-export { decompressors };
-
 /** What the command line says about the promises; it wins over `run.json`. */
 export type PromiseFlags = { readonly [P in keyof Promises]?: Promises[P] | undefined };
 

@@ -29,6 +29,8 @@ const shapes = [
 
 interface Run {
   readonly ms: number;
+  /** Of the processor: what other work on this machine does not change. */
+  readonly cpuMs: number;
   readonly peakMb: number;
   readonly bytes: number;
 }
@@ -44,7 +46,7 @@ export function logFigures(): Figure[] {
         what: `verify-logs: three copies of ${shape.what}`,
         value: median(all.map(speed)),
         unit: 'MB/s',
-        note: `${spread(all.map(speed))}; ${Math.round(Math.max(...all.map(({ peakMb }) => peakMb)))} MB at the peak`,
+        note: `${noteOf(all)}; ${Math.round(Math.max(...all.map(({ peakMb }) => peakMb)))} MB at the peak`,
       };
       return [
         shape.goal === undefined ? three : { ...three, budget: `goal ${shape.goal}` },
@@ -52,7 +54,7 @@ export function logFigures(): Figure[] {
           what: `verify-logs: one copy of ${shape.what}`,
           value: median(one.map(speed)),
           unit: 'MB/s',
-          note: spread(one.map(speed)),
+          note: noteOf(one),
         },
       ];
     } finally {
@@ -63,6 +65,11 @@ export function logFigures(): Figure[] {
 
 function speed({ bytes, ms }: Run): number {
   return bytes / ms / 1000;
+}
+
+function noteOf(runs: readonly Run[]): string {
+  const perCpu = median(runs.map(({ bytes, cpuMs }) => bytes / cpuMs / 1000));
+  return `${spread(runs.map(speed))}; ${Math.round(perCpu)} MB a second of the processor`;
 }
 
 function measure(directories: readonly string[]): Run[] {
