@@ -33,6 +33,8 @@ export interface SimulatedComparisonRequest {
 /** In so many pairs a control that broke keeps its files: it is expected to break, and a run takes a megabyte. */
 const CONTROL_KEPT_MAX = 20;
 const PROGRESS_EVERY_MS = 500;
+/** What takes longer is worth more than one line. */
+const LONG_MS = 2_000;
 
 /** Runs all pairs and writes `results.json`. */
 export async function runSimulatedComparison(request: SimulatedComparisonRequest): Promise<ComparisonOutcome> {
@@ -162,6 +164,7 @@ function teller(
 ): (outcomes: readonly RunOutcome[]) => void {
   const startMs = performance.now();
   let toldMs = startMs;
+  let toldQuarter = 0;
   const broken: Record<Side, number> = { control: 0, candidate: 0 };
   progress.step(`simulator · ${counted(seeds.length, 'pair')}`);
   return (outcomes) => {
@@ -180,6 +183,11 @@ function teller(
     toldMs = nowMs;
     const rate = Math.round((1000 * outcomes.length) / (nowMs - startMs));
     const done = Math.floor(outcomes.length / 2);
+    // A log file gets a line for each quarter of what takes its time; a terminal shows every step.
+    const quarter = Math.floor((4 * done) / seeds.length);
+    if (quarter > toldQuarter && nowMs - startMs > LONG_MS)
+      progress.step(`simulator · ${done} of ${counted(seeds.length, 'pair')}`);
+    toldQuarter = Math.max(toldQuarter, quarter);
     progress.detail(
       `${done} done, ${rate} runs/s · ${control} broke in ${broken.control}, ${candidate} in ${broken.candidate}`,
     );
