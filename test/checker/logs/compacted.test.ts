@@ -56,6 +56,17 @@ describe('replicas of a compacted topic', () => {
     });
   });
 
+  it('may hold batches of which nothing is left', () => {
+    const emptied = sealed(batch(0, ['x', 'y']).slice(0, 61), (view) => {
+      view.setInt32(8, 49);
+      view.setInt16(21, 2);
+      view.setInt32(57, 0);
+    });
+    const report = compare(joined([emptied, left(2, 3, 4, 5)]), left(2, 3, 4, 5));
+    expect(report.copies['broker-1']).toMatchObject({ findings: [], first: 2 });
+    expect(report.comparison.verdict).toBe('agree');
+  });
+
   it('may lack parts of aborted transactions', () => {
     const transactional = sealed(batch(2, [['c', 'aborted']]), (view) => {
       view.setInt16(21, 0x10);
