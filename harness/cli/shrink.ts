@@ -15,6 +15,7 @@ interface ShrinkFlags {
   readonly budget: number;
   readonly runs: number;
   readonly build?: string;
+  readonly kind?: string;
   readonly store: string;
   readonly json: boolean;
 }
@@ -27,6 +28,7 @@ export function registerShrink(program: Command): void {
       'reduces a failing run to the fewest faults and operations that still fail the same way, in the simulator',
     )
     .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch (default: as stored)')
+    .option('--kind <anomaly>', 'the kind of anomaly to keep (default: the first loss, or whatever else was first)')
     .addOption(durationOption('--budget <time>', 'stop making it smaller after that time', 120_000))
     .addOption(numberOption('--runs <n>', 'stop making it smaller after so many runs', 10_000, 1, 10_000_000))
     .option('--store <dir>', 'where runs are kept', 'store')
@@ -46,6 +48,7 @@ async function shrinkStored(path: string, flags: ShrinkFlags): Promise<number> {
   const { shrink } = await import('../shrink/shrink.ts');
   progress.step('running it again');
   const outcome = await shrink(plan, {
+    kind: flags.kind,
     budget: { runs: flags.runs, ms: flags.budget },
     signal,
     progress: ({ pass, faults, operations, runs }) =>
@@ -74,6 +77,12 @@ async function tell(
     case 'passes': {
       const where = stored.config.runtime === 'sim' ? '' : `, though it ran with runtime ${stored.config.runtime}`;
       const { valid, notes } = outcome.judged.results;
+      const others = [...outcome.judged.violations.keys()];
+      if (others.length > 0) {
+        progress.line(paint('unsure', `${plan.config.build} shows no violation of that kind under this plan, but:`));
+        for (const signature of others) progress.line(`  ${signature}`);
+        return exitCodes.unknown;
+      }
       progress.line(
         paint(
           'unsure',

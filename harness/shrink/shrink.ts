@@ -32,6 +32,8 @@ import { Trial, judge } from './trial.ts';
 import type { Budget, Judged } from './trial.ts';
 
 export interface ShrinkOptions {
+  /** Only a violation of this kind is followed; else the first loss, or what else was first. */
+  readonly kind?: string | undefined;
   readonly budget: Budget;
   readonly signal: AbortSignal;
   /** Told after each run, now and then. */
@@ -66,7 +68,7 @@ export interface Shrunk {
 /** What became of shrinking: the smallest case, or why there is none. */
 export type ShrinkOutcome =
   | { readonly type: 'shrunk'; readonly shrunk: Shrunk }
-  /** The run shows no violation in the simulator. */
+  /** The run shows no violation in the simulator, or none of the kind. */
   | { readonly type: 'passes'; readonly judged: Judged }
   /** Twice the same request, two different runs. */
   | { readonly type: 'not-deterministic'; readonly hashes: readonly [string, string] };
@@ -79,7 +81,7 @@ const BREATH_MS = 200;
 export async function shrink(request: SimulationRequest, options: ShrinkOptions): Promise<ShrinkOutcome> {
   const startedMs = performance.now();
   const first = judge(request);
-  const target = firstViolation(first);
+  const target = firstViolation(first, options.kind);
   if (target === null) return { type: 'passes', judged: first };
   const { signature, anomaly, momentMs } = target;
   const trial = new Trial(signature, request.config.seed, options.budget);
@@ -183,12 +185,10 @@ interface Target {
 }
 
 /** The loss that was complete first, or else what was: what users lost says more than what replicas hold. */
-function firstViolation({ violations, simulation }: Judged): Target | null {
-  const targets = [...violations].map(([signature, anomaly]): Target => ({
-    signature,
-    anomaly,
-    momentMs: momentOf(anomaly, simulation),
-  }));
+function firstViolation({ violations, simulation }: Judged, kind: string | undefined): Target | null {
+  const targets = [...violations]
+    .filter(([, anomaly]) => kind === undefined || anomaly.kind === kind)
+    .map(([signature, anomaly]): Target => ({ signature, anomaly, momentMs: momentOf(anomaly, simulation) }));
   const losses = targets.filter(({ anomaly }) => anomaly.guarantee === 'durability');
   return (losses.length > 0 ? losses : targets).toSorted((a, b) => a.momentMs - b.momentMs)[0] ?? null;
 }

@@ -145,4 +145,10 @@ describe('shrink', () => {
     expect(status).toBe(2);
     expect(stderr).toContain('epoch breaks no promise under this plan in the simulator: nothing to shrink');
   });
+
+  it('names what there is when there is nothing of the kind', () => {
+    const { status, stderr } = tidemark('shrink', run, '--kind', 'duplicate');
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/hw shows no violation of that kind under this plan, but:\n {2}[a-z-]+: /);
+  });
 });
