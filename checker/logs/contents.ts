@@ -139,6 +139,8 @@ function problemOf(error: unknown): string {
 
 function unpack(packed: Uint8Array, frame: Frame, decompressors: Decompressors): Uint8Array {
   const { codec } = frame;
+  // What a cleaner leaves of a batch whose records are all gone.
+  if (packed.length === 0) return packed;
   switch (codec) {
     case 'none':
       return packed;

@@ -5,7 +5,7 @@
  * files beside. A directory may be given as one broker's, as a parent of several, or as a single partition's.
  * Directories that Kafka has renamed (`…-delete`, `…-future`, `…-stray`) are no replicas.
  */
-import { existsSync, readdirSync, type Dirent } from 'node:fs';
+import { existsSync, readdirSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 
@@ -49,9 +49,9 @@ function brokersIn(given: string): { directory: string; only: string | null }[] 
   }
   if (isBroker(directory, entries)) return [{ directory, only: null }];
   const brokers = entries
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => isDirectory(directory, entry))
     .map(({ name }) => join(directory, name))
-    .filter((child) => isBroker(child, entriesOf(child, child)))
+    .filter((child) => isBroker(child, entriesIfAny(child)))
     .sort(inOrder);
   if (brokers.length > 0) return brokers.map((child) => ({ directory: child, only: null }));
   const hint = existsSync(join(directory, 'data')) ? `; did you mean ${join(given, 'data')}?` : '';
@@ -71,15 +71,31 @@ function partitionsIn(directory: string): string[] {
   return partitionsAmong(directory, entriesOf(directory, directory)).sort(inOrder);
 }
 
-/** A folder of that name without any segment is an empty replica only if it holds no other folders. */
+/** A folder of that name without any segment is no replica: `broker-1` may be one. */
 function partitionsAmong(directory: string, entries: readonly Dirent[]): string[] {
   return entries
-    .filter((entry) => entry.isDirectory() && partitionName.test(entry.name))
+    .filter((entry) => partitionName.test(entry.name) && isDirectory(directory, entry))
     .map(({ name }) => name)
     .filter((name) => {
       const inside = entriesOf(join(directory, name), join(directory, name));
       return inside.some((entry) => segmentName.test(entry.name));
     });
+}
+
+/** Nothing where we may not look: a parent holds other folders too, such as `lost+found`. */
+function entriesIfAny(directory: string): Dirent[] {
+  try {
+    return entriesOf(directory, directory);
+  } catch (error) {
+    if (error instanceof EnvironmentError) return [];
+    throw error;
+  }
+}
+
+/** Log directories are often mounted elsewhere and linked to. */
+function isDirectory(parent: string, entry: Dirent): boolean {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  return statSync(join(parent, entry.name), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function entriesOf(directory: string, given: string): Dirent[] {

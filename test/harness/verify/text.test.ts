@@ -1,5 +1,5 @@
 /** What people read, for logs that Apache Kafka 0.10.2 and 0.11 left behind, and for some that were damaged here. */
-import { cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -48,6 +48,26 @@ describe('the directories of verify-logs', () => {
     const document = await verifyDirectories([broker(1), broker(2)], []);
     expect(Object.keys(document.brokers)).toEqual(['broker-1', 'broker-2']);
     expect(document.exit).toBe(1);
+  });
+
+  it('may be links, and a segment that is a folder is an unreadable file', async () => {
+    const directory = copyOf('4.4.0-epochs');
+    const linked = join(temporary, 'linked');
+    mkdirSync(linked);
+    for (const broker of ['broker-1', 'broker-2']) symlinkSync(join(directory, broker), join(linked, broker));
+    const segment = join(directory, 'broker-2', 'epochs-0', '00000000000000000000.log');
+    rmSync(segment);
+    mkdirSync(segment);
+    const document = await verifyDirectories([linked], []);
+    expect(document.exit).toBe(2);
+    expect(document.brokers['broker-2']?.['epochs-0']?.findings).toMatchObject([
+      { name: 'unreadable', file: 'epochs-0/00000000000000000000.log', reason: 'EISDIR' },
+      { name: 'checkpoint-mismatch' },
+      { name: 'checkpoint-mismatch' },
+      { name: 'checkpoint-mismatch' },
+      { name: 'checkpoint-beyond-log' },
+      { name: 'checkpoint-beyond-log' },
+    ]);
   });
 
   it('of one name are told apart by their parents', async () => {
