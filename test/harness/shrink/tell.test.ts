@@ -1,0 +1,35 @@
+/** Two plans told as one: what both hold once, what differs under its own name. */
+import { expect, test } from 'vitest';
+import type { Fault } from '../../../nemesis/schedule.ts';
+import { withFaults, withOperations } from '../../../harness/shrink/case.ts';
+import { sideBySide } from '../../../harness/shrink/tell.ts';
+import { caseOf } from './failing.ts';
+
+const fault = (id: string, ms: number): Fault => ({
+  id,
+  kind: 'pause',
+  at: { ms },
+  until: { ms: 500 },
+  targets: { role: 'leader', partition: 'tide-0' },
+});
+const send = { atMs: 700, thread: 0, operation: { f: 'send', key: 'tide-0', value: 1 } } as const;
+const base = withOperations(caseOf({ timeLimitMs: 2_000 }), [send]);
+const failing = withFaults(base, [fault('f1', 1_000), fault('f2', 1_500)]);
+
+test('a fault that was moved', () => {
+  expect(sideBySide(failing, withFaults(base, [fault('f1', 1_000), fault('f2', 1_520)]))).toEqual([
+    '        3 brokers, 3 replicas, min.insync.replicas 2, seed 5',
+    '        thread 0 at 700 ms: sends 1 to tide-0',
+    '        f1 pause (leader of tide-0) at 1000 ms, for 500 ms',
+    'fails   f2 pause (leader of tide-0) at 1500 ms, for 500 ms',
+    'passes  f2 pause (leader of tide-0) at 1520 ms, for 500 ms',
+    '        all is healed at 2000 ms',
+  ]);
+});
+
+test('a fault that was left out', () => {
+  const lines = sideBySide(failing, withFaults(base, [fault('f2', 1_500)]));
+  expect(lines.filter((line) => !line.startsWith(' '))).toEqual([
+    'fails   f1 pause (leader of tide-0) at 1000 ms, for 500 ms',
+  ]);
+});
