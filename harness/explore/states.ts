@@ -2,8 +2,9 @@
  * Abstract states: what a partition looks like once everything is left out that makes two situations differ without
  * mattering. The guided search keeps plans that reach new ones.
  *
- * A state is, for each assigned replica in order: running and its role; its epoch, its LEO and its HW as ranks among those
- * of all replicas; whether it is in the ISR; and how its log stands to the leader's (equal, a prefix, longer, parted).
+ * A state is, for each assigned replica: running and its role; its epoch, its LEO and its HW as ranks among those of all
+ * replicas; whether it leads, as the controller has it, or is in the ISR; and how its log stands to the leader's (equal, a
+ * prefix, longer, parted). Which replica is which does not matter.
  * The states of a run are taken where something was decided: at elections, roles, truncations, recoveries and ISR
  * changes. This is the reducer of ModelFuzz with a model of our own.
  *
@@ -44,18 +45,17 @@ function stateOf(picture: PartitionPicture): number {
   const ends = ranks(known.map(({ leo }) => leo));
   const marks = ranks(known.map(({ hw }) => hw));
   const leader = picture.leader === null ? undefined : picture.replicas.get(picture.leader);
-  let hash = fold(FNV_BASIS, epochs.get(picture.epoch) ?? 0);
-  for (const [index, replica] of replicas.entries()) {
+  const parts = replicas.map((replica, index) => {
     const node = picture.assigned[index] as NodeId;
-    hash = fold(hash, (picture.leader === node ? 2 : 0) + (picture.isr.includes(node) ? 1 : 0));
-    if (replica === undefined) continue;
-    hash = fold(hash, replica.role === null ? 0 : replica.role === 'leader' ? 1 : 2);
-    hash = fold(hash, epochs.get(replica.epoch) ?? 0);
-    hash = fold(hash, ends.get(replica.leo) ?? 0);
-    hash = fold(hash, marks.get(replica.hw) ?? 0);
-    hash = fold(hash, leader === undefined ? 0 : standing(replica, leader));
-  }
-  return hash;
+    let part = fold(FNV_BASIS, (picture.leader === node ? 2 : 0) + (picture.isr.includes(node) ? 1 : 0));
+    if (replica === undefined) return part;
+    part = fold(part, replica.role === null ? 0 : replica.role === 'leader' ? 1 : 2);
+    part = fold(part, epochs.get(replica.epoch) ?? 0);
+    part = fold(part, ends.get(replica.leo) ?? 0);
+    part = fold(part, marks.get(replica.hw) ?? 0);
+    return fold(part, leader === undefined ? 0 : standing(replica, leader));
+  });
+  return parts.sort((x, y) => x - y).reduce(fold, fold(FNV_BASIS, epochs.get(picture.epoch) ?? 0));
 }
 
 /** How one log stands to another: 1 equal, 2 a prefix, 3 longer, 4 parted. */

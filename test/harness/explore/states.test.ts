@@ -25,6 +25,17 @@ describe('an abstract state', () => {
     expect(small).toBe(large);
   });
 
+  it('is the same whichever replica is which', () => {
+    const ledBy = (leader: number, lagging: number): number | undefined =>
+      lastState(
+        create(...all),
+        election(0, leader, all),
+        ...all.filter((node) => node !== lagging).map((node) => append(node, 0, 0)),
+        ...all.map((node) => (node === leader ? leads(node, 0, 1, 0) : follows(node, leader, 0, 1, 0))),
+      );
+    expect(ledBy(3, 1)).toBe(ledBy(1, 2));
+  });
+
   it('differs where a log has parted from the leader’s', () => {
     const start = [create(...all), election(0, 1, all), leads(1, 0, 0, 0)] as const;
     const same = lastState(...start, append(1, 0, 0), append(2, 0, 0), follows(2, 1, 0, 1, 0));
