@@ -3,8 +3,9 @@
  *
  * It is the only scheduler that there is: golden traces, scripted scenarios and the simulator run on it. An event is
  * taken at its time, the core steps, its effects are performed in order, and only then comes the next event (the duties
- * of a driver stand at the head of `broker/core/step.ts`). Nothing takes time but messages, and nothing is random: the
- * same calls give the same trace, to the byte.
+ * of a driver stand at the head of `broker/core/step.ts`). Nothing takes time but messages. How much, and what a power
+ * loss leaves, is fixed in scripted schedules and drawn from named streams in random runs: the same calls on the same
+ * seed give the same trace, to the byte, and the same hash over every event.
  *
  * A message's body is handed over as an object, cut to what its version carries, so that a field that a version does not
  * have cannot be smuggled from core to core. With the option `codec` it is encoded and decoded as on a real wire, which

@@ -122,9 +122,8 @@ export function driveInKernel(
     arrive(lane: Lane, message: Message) {
       const { connection } = lane;
       if (closed || !connection.requesterOpen) return;
-      const found = [...lines].find(([, line]) => line.connection === connection);
-      if (found === undefined) return;
-      const [node] = found;
+      const node = Number(connection.responder.name);
+      if (lines.get(node)?.connection !== connection) return;
       if (message.kind === 'end') {
         hangUp(node);
         take({ type: 'closed', node });
