@@ -26,9 +26,9 @@ export interface Operation {
   readonly time: number;
   readonly process: number | 'nemesis';
   readonly type: 'invoke' | 'ok' | 'fail' | 'info';
-  /** `send`, `poll`, `assign`, `crash`; of the nemesis the kind of the fault. */
+  /** `send`, `poll`, `assign`; of other testers also `txn`, `subscribe`, `crash`; of the nemesis the kind of the fault. */
   readonly f: string;
-  /** Micro-operations of `send` and `poll`; keys of `assign`; a {@link FaultRecord} of the nemesis. */
+  /** Micro-operations of `send`, `poll`, `txn`; keys of `assign`, `subscribe`; a {@link FaultRecord} of the nemesis. */
   readonly value: readonly MicroOp[] | readonly Key[] | FaultRecord | null;
   /** On sends. */
   readonly acks?: 'all' | 0 | 1;

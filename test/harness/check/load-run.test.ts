@@ -1,6 +1,7 @@
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkPath, checkRunDirectory } from '../../../harness/check/load-run.ts';
 import { collectedBytes } from '../../../harness/check/collected-bytes.ts';
@@ -41,6 +42,26 @@ describe('the folder of a run', () => {
     const story = s1aPrime('hw');
     store(story);
     expect(checkRunDirectory(directory)).toEqual(story.check());
+  });
+
+  it('may hold its history and its trace packed', () => {
+    const story = s1aPrime('hw');
+    store(story);
+    for (const name of ['history.jsonl', 'trace.jsonl']) {
+      const path = join(directory, name);
+      writeFileSync(`${path}.zst`, zstdCompressSync(readFileSync(path)));
+      rmSync(path);
+    }
+    expect(checkRunDirectory(directory).anomalies).toEqual(story.check().anomalies);
+  });
+
+  it('shows a leader epoch checkpoint that goes back', () => {
+    store(s1aPrime('epoch'));
+    const path = join(directory, 'data', '2', 'tide-0', 'leader-epoch-checkpoint');
+    writeFileSync(path, '0\n2\n0 0\n1 1\n');
+    expect(kinds(checkRunDirectory(directory))).toEqual([]);
+    writeFileSync(path, '0\n2\n1 0\n0 1\n');
+    expect(kinds(checkRunDirectory(directory))).toEqual(['epoch-regression']);
   });
 
   it('without trace or data is unknown, and still shows what the history shows', () => {
