@@ -24,7 +24,7 @@ export function findExposures(cluster: ClusterTrace): Exposure[] {
       }
     }
   }
-  return exposures.sort((x, y) => x.key.localeCompare(y.key) || x.leaderEpoch - y.leaderEpoch || x.node - y.node);
+  return exposures.sort((x, y) => byText(x.key, y.key) || x.leaderEpoch - y.leaderEpoch || x.node - y.node);
 }
 
 /** The node followed that leader already, and has not been started again since. */
@@ -75,4 +75,9 @@ function holdsAcked(cluster: ClusterTrace, partition: PartitionTrace, node: numb
     const appended = cluster.position[stays.appended.get(stay)] as number;
     return appended < place && (removed === -1 || (cluster.position[removed] as number) > place);
   });
+}
+
+/** By code unit: an order of its own for each language would make results differ from machine to machine. */
+function byText(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }
