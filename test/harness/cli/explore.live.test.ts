@@ -83,6 +83,10 @@ describe('explore', () => {
     const one = await explored(...argv, '--jobs', '1');
     const two = await explored(...argv, '--jobs', '2');
     expect(lasting(two.report)).toEqual(lasting(one.report));
+    const first = ['--build', 'hw', '--until-fail', '--seed', '23', '--store', temporary, ...small];
+    const [soon, late] = [await explored(...first, '--jobs', '1'), await explored(...first, '--jobs', '2')];
+    expect(soon.report.anomalous).toBe(1);
+    expect(lasting(late.report)).toEqual(lasting(soon.report));
     const [guided, guidedAgain] = [
       await explored(...argv, '--guided', '--jobs', '1'),
       await explored(...argv, '--guided', '--jobs', '2'),

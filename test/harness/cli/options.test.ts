@@ -15,6 +15,7 @@ import { registerRun } from '../../../harness/cli/run.ts';
 import { registerScenario } from '../../../harness/cli/scenario.ts';
 import { registerShrink } from '../../../harness/cli/shrink.ts';
 import { registerUp } from '../../../harness/cli/up.ts';
+import { drawConfig } from '../../../harness/explore/draws.ts';
 import { UsageError } from '../../../harness/errors.ts';
 import { defaultRunConfig, faultKindsOf, type RunConfig } from '../../../harness/plan/config.ts';
 import { faultKinds } from '../../../nemesis/faults/index.ts';
@@ -194,6 +195,14 @@ describe('the command that repeats a run', () => {
         expect(configOf(...(argv ?? '').split(' '))).toEqual(config);
       }),
     );
+  });
+
+  it('means the configuration that a search drew', () => {
+    for (let seed = 0; seed < 200; seed += 1) {
+      const config = drawConfig('kip279', seed, {}, faultKindsOf.sim);
+      const [, argv] = commandOfRun(config).split(' -- run ');
+      expect(configOf(...(argv ?? '').split(' '))).toEqual(config);
+    }
   });
 
   it('names no more than differs from the defaults', () => {
