@@ -9,8 +9,8 @@
  */
 import type { CoreEvent, Effect, Origin, Peer, RespondEffect, SendEffect } from '../../broker/core/step.ts';
 import type { TraceEvent, TraceLine } from '../../broker/core/trace.ts';
-import type { LogRange, RecordSet, ResponseBody } from '../../broker/protocol/index.ts';
 import type { RandomStream } from '../plan/random.ts';
+import { performOnDisk, readRecords } from './disk-effects.ts';
 import { Disk } from './disk.ts';
 import type { Schedulable } from './event-queue.ts';
 import type { Core, Kernel, NodeSpec } from './kernel.ts';
@@ -303,42 +303,10 @@ export class SimNode implements Endpoint, Schedulable {
       case 'delete-log':
       case 'persist':
         try {
-          this.#write(effect);
+          performOnDisk(this.disk, effect);
         } catch (error) {
           this.#crash(error);
         }
-    }
-  }
-
-  #write(effect: DiskEffect): void {
-    const { disk } = this;
-    switch (effect.type) {
-      case 'append':
-        disk.append(effect.log, effect.position, effect.batches, this.#resolve(effect.bytes));
-        return;
-      case 'truncate':
-        disk.truncate(effect.log, effect.position);
-        return;
-      case 'reset-log':
-        disk.reset(effect.log, effect.offset);
-        return;
-      case 'flush':
-        disk.flush(effect.log);
-        return;
-      case 'epoch-checkpoint':
-        disk.writeEpochs(effect.log, effect.entries);
-        return;
-      case 'offset-checkpoint':
-        disk.writeOffsets(effect.file, effect.offsets);
-        return;
-      case 'create-log':
-        disk.create(effect.log);
-        return;
-      case 'delete-log':
-        disk.delete(effect.log);
-        return;
-      case 'persist':
-        disk.records.push(effect.record);
     }
   }
 
@@ -360,7 +328,7 @@ export class SimNode implements Endpoint, Schedulable {
     if (served === undefined) return;
     const { correlationId } = effect.origin;
     const { api, version } = effect;
-    if (api === 'Fetch') this.#readRecords(effect.body);
+    if (api === 'Fetch') readRecords(this.disk, effect.body);
     this.#kernel.sendResponse(served.connection.responses, correlationId, api, version, effect.body);
     this.#unmute(effect.origin);
   }
@@ -405,27 +373,7 @@ export class SimNode implements Endpoint, Schedulable {
     served.connection.responderOpen = false;
     this.#kernel.network.sendEnd(served.connection.responses);
   }
-
-  /** Puts the bytes of its ranges into a Fetch answer, as they are in the log now. */
-  #readRecords({ responses }: ResponseBody<'Fetch'>): void {
-    for (const { partitions } of responses) {
-      for (const { records } of partitions) {
-        if (records === null || records.bytes instanceof Uint8Array) continue;
-        (records as { bytes: RecordSet['bytes'] }).bytes = this.#resolve(records.bytes);
-      }
-    }
-  }
-
-  #resolve(bytes: Uint8Array | LogRange): Uint8Array {
-    if (bytes instanceof Uint8Array) return bytes;
-    return this.disk.read(bytes.log, bytes.startPosition, bytes.endPosition);
-  }
 }
-
-type DiskEffect = Exclude<
-  Effect,
-  { type: 'trace' | 'respond' | 'release' | 'send' | 'close' | 'disconnect' | 'endpoint' | 'exit' }
->;
 
 /** A line before and while the fields of the driver are put into it. */
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
