@@ -11,10 +11,9 @@
 import { decode, type LogRecord } from './contents.ts';
 import { Frame, isSound } from './frame.ts';
 import type { ByteTools, Lane } from './lane.ts';
-import type { Difference, Pair, Side } from './report.ts';
+import type { Difference, Outcome, Pair, Side } from './report.ts';
 import { differencesOf, shownRecord } from './shown.ts';
 import { BatchStream } from './stream.ts';
-import type { Outcome } from './verify-partition.ts';
 
 const pendingMax = 200_000;
 const kept = 100;
@@ -30,16 +29,17 @@ export function compareCompacted(lanes: readonly Lane[], tools: ByteTools): Outc
   const differences: Difference[] = [];
   const pairs: Pair[] = [];
   const notes: string[] = [];
+  let total = 0;
   for (const [index, one] of lanes.entries()) {
     for (const other of lanes.slice(index + 1)) {
       const comparison = new PairComparison(one, other, tools);
       comparison.run();
-      const found = comparison.found.sort((x, y) => x.offset - y.offset);
-      differences.push(...found);
+      differences.push(...comparison.found);
+      total += comparison.total;
       pairs.push({
         copies: [one.name, other.name],
         from: comparison.from,
-        agreeUntil: found[0]?.offset ?? Math.max(comparison.from, comparison.end),
+        agreeUntil: Math.min(comparison.lowest, Math.max(comparison.from, comparison.end)),
       });
       if (comparison.overflowed) {
         notes.push(
@@ -49,7 +49,7 @@ export function compareCompacted(lanes: readonly Lane[], tools: ByteTools): Outc
     }
   }
   differences.sort((x, y) => x.offset - y.offset);
-  return { differences: differences.slice(0, kept), differencesTotal: differences.length, pairs, notes };
+  return { differences: differences.slice(0, kept), differencesTotal: total, pairs, notes };
 }
 
 /** The records of one log, one after the other. */
@@ -113,7 +113,11 @@ interface Pending {
 }
 
 class PairComparison {
+  /** The first of them, as they were met; records that are missing come last. */
   readonly found: Difference[] = [];
+  total = 0;
+  /** The lowest offset of all. */
+  lowest = Number.POSITIVE_INFINITY;
   readonly from: number;
   readonly end: number;
   overflowed = false;
@@ -194,6 +198,9 @@ class PairComparison {
   }
 
   #add(offset: number, what: readonly string[], sides: readonly Side[]): void {
+    this.total += 1;
+    this.lowest = Math.min(this.lowest, offset);
+    if (this.found.length === kept) return;
     const committed = this.#readers.every(({ lane }) => (lane.copy.checkpoints.highWatermark ?? 0) > offset);
     this.found.push({ offset, what, committed, sides, agreeAgainAt: null });
   }

@@ -55,10 +55,7 @@ export class Differences {
     this.total += 1;
     if (this.list.length === kept) return;
     const readings = readSides(standings, this.#decompressors);
-    const from = Math.max(offset, ...standings.map(({ lane }) => lane.ledger.logStart));
-    const difference = describe(standings, readings, from);
-    this.#part(readings, from);
-    this.list.push(difference);
+    this.list.push(describe(standings, readings, this.#part(readings, offset)));
   }
 
   /** Every two replicas, and up to where they hold the same. */
@@ -68,7 +65,7 @@ export class Differences {
       for (const other of this.#lanes.slice(index + 1)) {
         const from = Math.max(one.ledger.logStart, other.ledger.logStart);
         const end = Math.min(one.ledger.leo, other.ledger.leo);
-        const agreeUntil = this.#parted.get(pairName(one.name, other.name)) ?? Math.max(from, end);
+        const agreeUntil = this.#parted.get(pairName(one, other)) ?? Math.max(from, end);
         pairs.push({ copies: [one.name, other.name], from, agreeUntil });
       }
     }
@@ -83,24 +80,31 @@ export class Differences {
       this.list[this.list.length - 1] = { ...last, agreeAgainAt: offset };
   }
 
-  /** Any two sides may part later within their batches than all of them do. */
-  #part(readings: readonly Reading[], from: number): void {
+  /**
+   * Notes for any two replicas on different sides where they part: others may have parted earlier in the same batch, or
+   * begin within it. Answers with the first of these places.
+   */
+  #part(readings: readonly Reading[], offset: number): PartingPlace {
+    let first: PartingPlace | null = null;
     for (const [index, one] of readings.entries()) {
       for (const other of readings.slice(index + 1)) {
-        const offset = firstDifference([one, other], from)?.offset ?? from;
-        for (const mine of one.copies) {
-          for (const theirs of other.copies) {
-            const names = [pairName(mine, theirs), pairName(theirs, mine)];
-            for (const name of names) if (!this.#parted.has(name)) this.#parted.set(name, offset);
+        for (const mine of one.lanes) {
+          for (const theirs of other.lanes) {
+            const place = partingPlace(one, other, Math.max(offset, mine.ledger.logStart, theirs.ledger.logStart));
+            if (first === null || place.offset < first.offset) first = place;
+            for (const name of [pairName(mine, theirs), pairName(theirs, mine)]) {
+              if (!this.#parted.has(name)) this.#parted.set(name, place.offset);
+            }
           }
         }
       }
     }
+    return first ?? { offset, what: [] };
   }
 }
 
-function pairName(one: string, other: string): string {
-  return `${one}\n${other}`;
+function pairName(one: Lane, other: Lane): string {
+  return `${one.name}\n${other.name}`;
 }
 
 /** The same text for the same grouping, whatever the sides are called. */
@@ -116,25 +120,24 @@ function groupingOf(standings: readonly Standing[]): string {
 
 interface Reading {
   readonly standing: Standing;
-  readonly copies: readonly string[];
+  readonly lanes: readonly Lane[];
   readonly records: readonly LogRecord[];
   readonly problem: string | null;
 }
 
-function describe(standings: readonly Standing[], readings: readonly Reading[], from: number): Difference {
-  const first = firstDifference(readings, from);
-  const at = first?.offset ?? from;
-  const sides: Side[] = readings.map(({ standing, copies, records }) => {
-    const record = records.find((candidate) => candidate.offset === at);
+interface PartingPlace {
+  readonly offset: number;
+  readonly what: readonly string[];
+}
+
+function describe(standings: readonly Standing[], readings: readonly Reading[], place: PartingPlace): Difference {
+  const { offset, what } = place;
+  const sides: Side[] = readings.map(({ standing, lanes, records }) => {
+    const copies = lanes.map(({ name }) => name);
+    const record = records.find((candidate) => candidate.offset === offset);
     return { copies, record: record === undefined ? null : shownAt(standing.lane, record) };
   });
-  return {
-    offset: at,
-    what: first?.what ?? headerDifferences(readings),
-    committed: isCommitted(standings, at),
-    sides,
-    agreeAgainAt: null,
-  };
+  return { offset, what, committed: isCommitted(standings, offset), sides, agreeAgainAt: null };
 }
 
 function readSides(standings: readonly Standing[], decompressors: Decompressors): Reading[] {
@@ -146,10 +149,10 @@ function readSides(standings: readonly Standing[], decompressors: Decompressors)
   }
   return [...bySide.values()].map((members) => {
     const standing = members[0] as Standing;
-    const copies = members.map(({ lane }) => lane.name);
-    if (standing.holds !== 'batch') return { standing, copies, records: [], problem: null };
+    const lanes = members.map(({ lane }) => lane);
+    if (standing.holds !== 'batch') return { standing, lanes, records: [], problem: null };
     const { window, at, frame } = standing.lane.stream;
-    return { standing, copies, ...decode(window, at, frame, decompressors) };
+    return { standing, lanes, ...decode(window, at, frame, decompressors) };
   });
 }
 
@@ -158,20 +161,18 @@ function shownAt({ stream, sound }: Lane, record: LogRecord): Side['record'] {
   return shownRecord(record, frame, { file: segment?.file ?? '', position, sound });
 }
 
-/** The first offset from `from` on at which not all sides hold the same record, as far as their batches overlap. */
-function firstDifference(
-  readings: readonly Reading[],
-  from: number,
-): { readonly offset: number; readonly what: readonly string[] } | null {
-  const readable = readings.filter(({ standing }) => standing.holds !== 'past');
-  if (readable.length < 2) return null;
-  const limit = Math.min(...readable.map(endOf));
-  const offsets = new Set(readable.flatMap(({ records }) => records.map(({ offset }) => offset)));
-  for (const offset of [...offsets].filter((one) => one >= from && one < limit).sort((x, y) => x - y)) {
-    const what = differenceAt(readable, offset);
-    if (what.length > 0) return { offset, what };
+/** The first offset from `from` on at which two sides do not hold the same record, as far as their batches overlap. */
+function partingPlace(one: Reading, other: Reading, from: number): PartingPlace {
+  const sides = [one, other];
+  if (sides.every(({ standing }) => standing.holds !== 'past')) {
+    const limit = Math.min(endOf(one), endOf(other));
+    const offsets = new Set(sides.flatMap(({ records }) => records.map(({ offset }) => offset)));
+    for (const offset of [...offsets].filter((each) => each >= from && each < limit).sort((x, y) => x - y)) {
+      const what = differenceAt(one, other, offset);
+      if (what.length > 0) return { offset, what };
+    }
   }
-  return null;
+  return { offset: from, what: headerDifferences(sides) };
 }
 
 /** Exclusive: what a side holds from there on is not known yet. */
@@ -181,20 +182,11 @@ function endOf({ standing, problem }: Reading): number {
   return problem === null || !standing.lane.sound ? frame.last + 1 : frame.base;
 }
 
-function differenceAt(readings: readonly Reading[], offset: number): string[] {
-  const held = readings.map(({ records, standing }) => ({
-    record: records.find((record) => record.offset === offset),
-    frame: standing.lane.stream.frame,
-  }));
-  const [one, ...others] = held;
-  for (const other of others) {
-    if (one?.record === undefined && other.record === undefined) continue;
-    if (one?.record === undefined || other.record === undefined) return ['missing'];
-    const epoch = one.frame.epoch === other.frame.epoch ? [] : ['epoch'];
-    const what = [...differencesOf(one.record, other.record), ...epoch];
-    if (what.length > 0) return what;
-  }
-  return [];
+function differenceAt(one: Reading, other: Reading, offset: number): string[] {
+  const [mine, theirs] = [one, other].map(({ records }) => records.find((record) => record.offset === offset));
+  if (mine === undefined || theirs === undefined) return ['missing'];
+  const sameEpoch = one.standing.lane.stream.frame.epoch === other.standing.lane.stream.frame.epoch;
+  return [...differencesOf(mine, theirs), ...(sameEpoch ? [] : ['epoch'])];
 }
 
 /** The records are the same, or cannot be read: then the batches differ in something that stands around them. */

@@ -113,6 +113,7 @@ export class Lockstep {
   /** The replicas that can be compared at `offset`. */
   #standingsAt(offset: number, front: readonly Lane[]): Standing[] {
     const standings: Standing[] = [];
+    const last = Math.max(...front.map(({ stream }) => stream.frame.last));
     for (const [index, lane] of this.#lanes.entries()) {
       const { ledger, stream } = lane;
       const side = this.#sides[index] as number;
@@ -120,9 +121,11 @@ export class Lockstep {
         // Deleted, though the file still holds it; or offsets that go back, which is a finding of its own.
         if (stream.frame.last < ledger.logStart || offset < ledger.leo) continue;
         standings.push({ lane, side, holds: 'batch' });
-      } else if (ledger.logStart <= offset) {
-        if (ledger.leo > offset) standings.push({ lane, side, holds: 'past' });
-        else if (!lane.ended) standings.push({ lane, side: 0, holds: 'nothing' });
+      } else if (ledger.logStart <= offset && ledger.leo > offset) {
+        standings.push({ lane, side, holds: 'past' });
+      } else if (ledger.logStart <= last && !lane.ended && stream.frame.base > ledger.logStart) {
+        // Its log may begin within the batches at the front.
+        standings.push({ lane, side: 0, holds: 'nothing' });
       }
     }
     return standings;

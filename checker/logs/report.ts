@@ -88,6 +88,9 @@ export interface Comparison {
   readonly exit: 0 | 1 | 2;
 }
 
+/** What came of comparing, whichever way that was done. */
+export type Outcome = Pick<Comparison, 'differences' | 'differencesTotal' | 'pairs' | 'notes'>;
+
 export interface PartitionReport {
   readonly partition: string;
   /** Compared by decoded records, since the cleaner of each broker rewrites its own files. */

@@ -9,7 +9,7 @@ import type { Differences } from './differences.ts';
 import { worse } from './findings.ts';
 import { Lane, type ByteTools } from './lane.ts';
 import { Lockstep } from './lockstep.ts';
-import type { Comparison, CopyReport, PartitionReport } from './report.ts';
+import type { Comparison, CopyReport, Outcome, PartitionReport } from './report.ts';
 import type { ReplicaCopy } from './source.ts';
 
 /** Reads all replicas of a partition to their ends. `compacted`: the caller knows that the topic is. */
@@ -29,9 +29,6 @@ export function verifyPartition(
     comparison: comparisonOf(lanes, outcome),
   };
 }
-
-/** What came of comparing. */
-export type Outcome = Pick<Comparison, 'differences' | 'differencesTotal' | 'pairs' | 'notes'>;
 
 function outcomeOf(differences: Differences): Outcome {
   return {
