@@ -4,7 +4,7 @@ import type { CheckInput } from '../../../checker/check.ts';
 import type { Operation } from '../../../checker/history.ts';
 import { historyInput } from '../story.ts';
 import type { Found, RunFamily } from './family.ts';
-import { actsOf, sentBy } from './operations.ts';
+import { actsOf, readBy, sentBy } from './operations.ts';
 import type { Draws } from './random.ts';
 
 const key = 'a-0';
@@ -18,6 +18,7 @@ export const finalLogs: RunFamily = {
     'replica-divergence',
     'epoch-regression',
     'log-start-moved',
+    'consumer-saw-uncommitted',
   ],
   generate: (draws) => inputOf(draws),
   judge,
@@ -134,6 +135,10 @@ function historyOf(draws: Draws, original: readonly Stored[]): Operation[] {
     const type = draws.pick(['ok', 'ok', 'ok', 'info'] as const);
     add({ process: value, type: 'invoke', f: 'send', value: [['send', key, value]], acks });
     add({ process: value, type, f: 'send', value: [['send', key, type === 'ok' ? [told, value] : value]] });
+    if (!draws.chance(0.4)) continue;
+    const read = [draws.chance(0.8) ? offset : draws.below(6), value];
+    add({ process: 50 + value, type: 'invoke', f: 'poll', value: [['poll']] });
+    add({ process: 50 + value, type: 'ok', f: 'poll', value: [['poll', { [key]: [read] }]] });
   }
   return history;
 }
@@ -166,6 +171,13 @@ function judge(input: CheckInput): Found {
     if (lost) found.present.push(`lost-acked-write ${value}`);
     else if (!stands) found.present.push(`offset-moved ${value}`);
     if (stands && offset !== null) kept.push(offset);
+  }
+  for (const { value, offset } of actsOf(input.history as Operation[]).flatMap(readBy)) {
+    const gone = !leader.log.some((record) => record.value === value);
+    if (gone && offset >= leader.start) found.present.push(`consumer-saw-uncommitted ${value}`);
+    // It is elsewhere, or was below the log start.
+    else if (gone || !leader.log.some((record) => record.offset === offset && record.value === value))
+      found.near.push('consumer-saw-uncommitted');
   }
   judgeReplicas(replicas, kept, found);
   return found;
