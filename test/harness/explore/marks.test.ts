@@ -1,8 +1,9 @@
 /** Each mark in a smallest trace that hits it, and in a neighbour that does not. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../checker/history.ts';
 import type { Exposure } from '../../../checker/results.ts';
-import { allMarks, marksOf, type Mark } from '../../../harness/explore/marks.ts';
+import { allMarks, marks, marksOf, type Mark } from '../../../harness/explore/marks.ts';
 import type { TraceLine } from '../../../nemesis/ports.ts';
 import {
   ack,
@@ -178,6 +179,11 @@ describe('the mark', () => {
   it('of every name has a case here', () => {
     const tested = new Set<Mark>([...cases.map(({ mark }) => mark), 'refused-by-min-isr', 'exposure']);
     expect(tested).toEqual(new Set(allMarks));
+  });
+
+  it('of every name stands in the documentation, with what it means', () => {
+    const page = readFileSync('docs/exploring.md', 'utf8');
+    for (const mark of allMarks) expect(page).toContain(`| \`${mark}\` | ${marks[mark]} |`);
   });
 
   it('isr-change-at-election is none where the leader had long time to hear', () => {
