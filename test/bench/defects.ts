@@ -21,14 +21,12 @@ const findsFile = 'test/harness/explore/defect-finds.json';
 const page = 'docs/defects.md';
 const MOST_RUNS = 20_000;
 
-const { values: flags } = parseArgs({ options: { runs: { type: 'string' }, only: { type: 'string' } } });
+const flags = flagsFrom(process.argv.slice(2));
 const mostRuns = Number(flags.runs ?? MOST_RUNS);
 const only = flags.only?.split(',') ?? Object.keys(defects);
 const unknown = only.find((name) => !isDefect(name));
-if (unknown !== undefined || !Number.isSafeInteger(mostRuns) || mostRuns < 1) {
-  console.error(unknown === undefined ? '--runs takes a whole number from 1' : `there is no defect ${unknown}`);
-  process.exit(254);
-}
+if (unknown !== undefined) refuse(`--only: there is no defect ${unknown}; ${page} lists them`);
+if (!Number.isSafeInteger(mostRuns) || mostRuns < 1) refuse('--runs takes a whole number from 1');
 
 const known = JSON.parse(readFileSync(findsFile, 'utf8')) as DefectFinds;
 const finds: Record<string, DefectFinds[string]> = {};
@@ -44,6 +42,19 @@ writeFileSync(findsFile, `${JSON.stringify(finds, null, 2)}\n`);
 writeFileSync(page, pageOf(finds));
 for (const name of missing) console.error(`${name}: not found`);
 process.exitCode = missing.length > 0 ? 1 : 0;
+
+function flagsFrom(argv: string[]): { readonly runs?: string; readonly only?: string } {
+  try {
+    return parseArgs({ args: argv, options: { runs: { type: 'string' }, only: { type: 'string' } } }).values;
+  } catch {
+    return refuse('usage: npm run defects -- [--runs <n>] [--only <defect>,<defect>]');
+  }
+}
+
+function refuse(why: string): never {
+  console.error(why);
+  process.exit(254);
+}
 
 async function seek(name: DefectName): Promise<DefectFinds[string] | undefined> {
   const startMs = performance.now();
