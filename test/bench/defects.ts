@@ -38,7 +38,7 @@ for (const name of Object.keys(defects).filter(isDefect)) {
   if (find !== undefined) finds[name] = find;
   else if (isSought) missing.push(name);
 }
-writeFileSync(findsFile, `${JSON.stringify(finds, null, 2)}\n`);
+writeFileSync(findsFile, linesOf(finds));
 writeFileSync(page, pageOf(finds));
 for (const name of missing) console.error(`${name}: not found`);
 process.exitCode = missing.length > 0 ? 1 : 0;
@@ -134,6 +134,15 @@ ${Object.entries(defectTable)
   .join('\n')}
 \`\`\`
 `;
+}
+
+/** One line for each defect, as the formatter of the house wants it. */
+function linesOf(found: DefectFinds): string {
+  const lines = Object.entries(found).map(([name, { seed, seconds, kinds }]) => {
+    const listed = kinds.map((kind) => `"${kind}"`).join(', ');
+    return `  "${name}": { "seed": ${seed}, "seconds": ${seconds}, "kinds": [${listed}] }`;
+  });
+  return `{\n${lines.join(',\n')}\n}\n`;
 }
 
 function kindsOf(kinds: readonly AnomalyKind[]): string {
