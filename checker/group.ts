@@ -109,19 +109,16 @@ class Causes {
     this.#rows.set(cause, new Set(cause.rows));
   }
 
-  /** The cause of a finding: one of its own class, or else a violation before an expected loss; a root before others. */
+  /**
+   * The cause of a finding: a root before others. It must be of the same class: nothing is excused because something else
+   * at the same place is, and nothing is held against what is allowed.
+   */
   of(finding: Finding): Finding | null {
     if (follows[finding.kind] === undefined) return null;
     const near = [...(this.#byKey.get(finding.key)?.near(finding) ?? [])];
-    const explaining = near.filter((cause) => this.#explains(cause, finding));
+    const explaining = near.filter((cause) => cause.class === finding.class && this.#explains(cause, finding));
     const rank = ({ kind }: Finding): number => gravityOf(kind) + (roots.has(kind) ? 0 : 1000);
-    explaining.sort((x, y) => rank(x) - rank(y));
-    return (
-      explaining.find((cause) => cause.class === finding.class) ??
-      explaining.find((cause) => cause.class === 'violation') ??
-      explaining[0] ??
-      null
-    );
+    return explaining.sort((x, y) => rank(x) - rank(y))[0] ?? null;
   }
 
   #explains(cause: Finding, finding: Finding): boolean {

@@ -2,7 +2,7 @@
  * Whether a record that was acknowledged or read is still where it was, and if not, whether it may be gone.
  *
  * Order can only be judged among records that stand: what an election took away, it took with its place. So a finding
- * about the order of two records is a violation if the one that it rests on stands, and otherwise what its loss is.
+ * about the order of records is a violation if all of them stand, and otherwise what the loss of the missing one is.
  */
 import { leaderLog, partitionOf, storageFaultSeen, uncleanElectionPossible, type Evidence } from './evidence.ts';
 import { judgeLoss } from './excuse.ts';
@@ -11,8 +11,23 @@ import type { FinalLog } from './final-logs.ts';
 /** `unknown`: no log tells, and something may excuse that it is gone. */
 export type Standing = 'violation' | 'expected' | 'unknown';
 
-/** The class of a finding that rests on the record of `row` at `offset`. */
-export function classByRecord(evidence: Evidence, row: number, offset: number): Standing {
+/** A record, or none where `row` is −1. */
+export interface Place {
+  readonly row: number;
+  readonly offset: number;
+}
+
+/**
+ * The class of a finding that rests on several records: a violation if all of them stand, or were lost against the rule.
+ * Where one was lost as the configuration allows, the two histories of the log that it belonged to never met.
+ */
+export function classByRecords(evidence: Evidence, places: readonly Place[]): Standing {
+  const classes = places.filter(({ row }) => row !== -1).map((place) => classByRecord(evidence, place));
+  if (classes.includes('unknown')) return 'unknown';
+  return classes.includes('expected') ? 'expected' : 'violation';
+}
+
+function classByRecord(evidence: Evidence, { row, offset }: Place): Standing {
   const key = evidence.history.keyName(evidence.history.values.key.get(row));
   const stands = standsAt(evidence, row, offset);
   if (stands === true) return 'violation';

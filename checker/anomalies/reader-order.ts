@@ -12,7 +12,7 @@ import { unknownBecause, type Evidence } from '../evidence.ts';
 import type { StepBack } from '../readers.ts';
 import type { AnomalyKind } from '../results.ts';
 import { firstNotBefore } from '../search.ts';
-import { classByRecord, isDeleted, standsAt } from '../standing.ts';
+import { classByRecords, isDeleted, standsAt } from '../standing.ts';
 import { emptyFinding, historyReference, inWords, listed, type Finding } from './finding.ts';
 
 export function findReaderOrder(evidence: Evidence): Finding[] {
@@ -75,7 +75,11 @@ function skip(
   const rows = skipped.map((offset) => history.rows.ownerOf(key, offset));
   const standing = skipped.findIndex((offset, at) => standsAt(evidence, rows[at] as number, offset) === true);
   const at = Math.max(standing, 0);
-  const verdict = classByRecord(evidence, rows[at] as number, skipped[at] as number);
+  const verdict = classByRecords(evidence, [
+    { row: rows[at] as number, offset: skipped[at] as number },
+    { row: history.rows.ownerOf(key, after), offset: after },
+    { row: history.rows.ownerOf(key, before), offset: before },
+  ]);
   if (verdict === 'unknown') {
     unknownBecause(
       evidence,
@@ -113,7 +117,10 @@ function steppedBack(evidence: Evidence, step: StepBack, kind: AnomalyKind): Fin
   const { key, row, from, to, index, before } = step;
   if (isDeleted(evidence, key)) return [];
   const name = history.keyName(key);
-  const verdict = classByRecord(evidence, row, from);
+  const verdict = classByRecords(evidence, [
+    { row, offset: from },
+    { row: history.rows.ownerOf(key, to), offset: to },
+  ]);
   if (verdict === 'unknown') {
     unknownBecause(evidence, 'order', `${name}: readers went back behind records that may be gone`);
     return [];

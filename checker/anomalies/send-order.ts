@@ -13,7 +13,7 @@ import { unknownBecause, type Evidence } from '../evidence.ts';
 import { acksAll, outcome } from '../index-history.ts';
 import type { AnomalyKind } from '../results.ts';
 import { firstNotBefore } from '../search.ts';
-import { classByRecord, isDeleted, standsAt } from '../standing.ts';
+import { classByRecords, isDeleted, standsAt } from '../standing.ts';
 import { emptyFinding, type Finding } from './finding.ts';
 import { historyOf } from './loss.ts';
 
@@ -135,7 +135,10 @@ function pair(evidence: Evidence, kind: AnomalyKind, earlier: number, later: num
   const name = history.keyName(history.values.key.get(later));
   const from = provenOffset(evidence, earlier);
   const to = provenOffset(evidence, later);
-  const verdict = classByRecord(evidence, earlier, from);
+  const verdict = classByRecords(evidence, [
+    { row: earlier, offset: from },
+    { row: later, offset: to },
+  ]);
   if (verdict === 'unknown') {
     unknownBecause(evidence, 'order', `${name}: records took offsets below older ones, which may be gone`);
     return [];
