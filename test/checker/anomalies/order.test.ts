@@ -1,0 +1,148 @@
+/** Order among records that stand, and among records of which one was lost: by the rule, or against it. */
+import { describe, expect, it } from 'vitest';
+import type { RunResults } from '../../../checker/results.ts';
+import { kinds, quiet, Story } from '../story.ts';
+
+/** Broker 3 alone acknowledges two records and dies; broker 1 is elected without them, and acknowledges one. */
+function overtaken(clean: boolean, brokersReturn: 'epoch' | 'never-lost'): Story {
+  const story = new Story({ minInsyncReplicas: 1, uncleanElection: !clean, build: 'epoch' });
+  story.begin(3, [1, 2, 3]);
+  story.commit(1);
+  story.isr([3]);
+  for (const value of [2, 4]) {
+    story.send(value);
+    story.hw(story.end(3), 3);
+    story.ack(value);
+  }
+  story.begin(1, clean ? [1, 2, 3] : [1], { clean, reason: 'fenced' });
+  story.follow(2);
+  story.send(3);
+  story.copy(1, 2);
+  story.hw(2, 1);
+  story.ack(3);
+  if (brokersReturn === 'never-lost') {
+    // Once more without a clean choice: what broker 3 had kept is back, and the newer record is gone.
+    story.begin(3, [3], { clean: false, reason: 'fenced' });
+    for (const node of [1, 2]) {
+      story.follow(node);
+      story.truncateByEpoch(node, 1, 3, 0, 0);
+    }
+  } else {
+    story.restart(3, 3);
+    story.follow(3);
+    story.truncateByEpoch(3, 1, 1, 0, 0);
+  }
+  story.settle();
+  return story;
+}
+
+function everything(results: RunResults): string[] {
+  return results.anomalies.flatMap(({ kind, consequences }) => [kind, ...consequences.map((each) => each.kind)]);
+}
+
+describe('realtime-order with logs', () => {
+  it('is a violation where both records stand', () => {
+    const story = quiet(0);
+    for (const node of [1, 2, 3]) story.plant(node, 50, 0, 0);
+    story.commit(1);
+    story.invoke(50);
+    story.acked(50, 0);
+    expect(kinds(story.check())).toEqual(['realtime-order']);
+  });
+
+  it('follows from the loss of the earlier record, and is as expected as that', () => {
+    const expected = overtaken(false, 'epoch').check();
+    expect(everything(expected)).toContain('realtime-order');
+    expect(expected).toMatchObject({ valid: true, guarantees: { order: true } });
+    const violated = overtaken(true, 'epoch').check();
+    expect(kinds(violated)).toEqual(['lost-acked-write']);
+    expect(everything(violated)).toContain('realtime-order');
+    expect(violated.guarantees.order).toBe(false);
+  });
+
+  it('is expected where it is the later record that was lost, as the configuration allows', () => {
+    const results = overtaken(false, 'never-lost').check();
+    expect(kinds(results)).toEqual([]);
+    expect(everything(results)).toContain('realtime-order');
+    expect(results.valid).toBe(true);
+  });
+});
+
+describe('order without logs', () => {
+  const alone = (story: Story, uncleanElection: boolean): RunResults => {
+    const promises = { acks: 'all' as const, minInsyncReplicas: 1, uncleanElection };
+    return story.check({ source: 'history', trace: null, logs: null, promises });
+  };
+
+  it('is unknown where an unclean election may excuse it, and a violation where nothing can', () => {
+    const unknown = alone(overtaken(false, 'epoch'), true);
+    expect(everything(unknown)).not.toContain('realtime-order');
+    expect(unknown.guarantees.order).toBe('unknown');
+    expect(everything(alone(overtaken(false, 'epoch'), false))).toContain('realtime-order');
+  });
+
+  it('of a reader is judged the same way', () => {
+    const story = quiet(3);
+    for (const [from, value] of [
+      [2, 3],
+      [0, 1],
+    ] as const)
+      story.poll(70, [[from, value]]);
+    expect(kinds(story.check())).toEqual(['nonmonotonic-poll']);
+    expect(alone(story, true).guarantees.order).toBe('unknown');
+    expect(kinds(alone(story, false))).toEqual(['nonmonotonic-poll']);
+  });
+
+  it('of a reader with logs is one that passed over what stands', () => {
+    const story = quiet(3);
+    story.poll(70, [[0, 1]]);
+    story.poll(70, [[2, 3]]);
+    const results = story.check();
+    expect(kinds(results)).toEqual(['poll-skip']);
+    expect(results.anomalies[0]).toMatchObject({ offset: 1, values: [2], guarantee: 'order' });
+  });
+});
+
+describe('what a way of reading always allows', () => {
+  function twice(f: 'assign' | 'subscribe', extra: object = {}): RunResults {
+    const story = quiet(3);
+    const assign = (more: object = {}): void => {
+      story.operation({ process: 70, type: 'invoke', f, value: ['tide-0'], ...more });
+      story.operation({ process: 70, type: 'ok', f, value: ['tide-0'], ...more });
+    };
+    assign();
+    story.poll(70, [[2, 3]]);
+    if (Object.keys(extra).length > 0) assign(extra);
+    story.poll(70, [[0, 1]]);
+    return story.check();
+  }
+
+  it('is a measure under subscribe, and no anomaly after a seek', () => {
+    expect(kinds(twice('assign'))).toEqual(['nonmonotonic-poll']);
+    expect(twice('subscribe')).toMatchObject({ valid: true, anomalies: [], measures: { stepsBackUnderSubscribe: 1 } });
+    expect(twice('assign', { 'seek-to-beginning?': true })).toMatchObject({ valid: true, anomalies: [] });
+    expect(twice('assign', { seek: { 'tide-0': 0 } })).toMatchObject({ valid: true, anomalies: [] });
+  });
+
+  it('is a position that a broker denies: the reader starts over', () => {
+    const story = quiet(3);
+    story.poll(70, [[2, 3]]);
+    story.operation({ process: 70, type: 'invoke', f: 'poll', value: [['poll']] });
+    story.operation({ process: 70, type: 'fail', f: 'poll', value: [['poll', {}]], error: 'OFFSET_OUT_OF_RANGE' });
+    story.poll(70, [[0, 1]]);
+    expect(story.check()).toMatchObject({ anomalies: [], measures: { positionsOutOfRange: 1 } });
+  });
+
+  it('is how long a reader goes without what somebody has seen', () => {
+    const story = quiet(2);
+    story.poll(70, [[0, 1]]);
+    story.poll(71, [
+      [0, 1],
+      [1, 2],
+    ]);
+    story.poll(70, []);
+    story.poll(70, [[1, 2]]);
+    const { measures } = story.check();
+    expect(measures['realtimeLagMs']).toBeGreaterThan(0);
+  });
+});
