@@ -1,5 +1,6 @@
 /**
- * Lines of a history to operations; a history that never was text is taken as the operations that it is made of.
+ * Lines of a history, as texts or bytes, to operations; a history that never was text is taken as the operations that it
+ * is made of.
  *
  * The recorder writes as it goes, so a harness that was killed leaves a last line without its end: that one is dropped
  * and told. A line that cannot be read anywhere else is *malformed*: it is named by its number, and the verdict cannot
@@ -7,6 +8,7 @@
  *
  * Invariant: no input makes this throw, and at most {@link maxNamed} bad lines are kept, however many there are.
  */
+import { HistoryLineReader } from './history-line.ts';
 import type { Operation } from './history.ts';
 
 /** A line, or a part of one, that says nothing usable. */
@@ -23,8 +25,17 @@ export interface Unreadable {
   readonly line: number;
 }
 
+/** A line of JSON where it lies, in UTF-8 and without its end. It may change once it has been looked at. */
+export interface ByteLine {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+export type HistoryLine = string | ByteLine | Operation | Unreadable;
+
 /** Lines of JSON, or operations; where these come from text, `line` tells at which line the last one stood. */
-export interface HistorySource extends Iterable<string | Operation | Unreadable> {
+export interface HistorySource extends Iterable<HistoryLine> {
   readonly line?: number;
 }
 
@@ -59,6 +70,7 @@ export function readHistory(
   let nextIndex = 0;
   // A bad line is held back until the next one comes: only then is it known not to be the torn end.
   let held: Malformation | null = null;
+  const reader = new HistoryLineReader();
   for (const text of lines) {
     line += 1;
     const place = lines.line ?? line;
@@ -66,10 +78,10 @@ export function readHistory(
       malformed.add(held.line, held.detail);
       held = null;
     }
-    if (text === '' || text === '\r') continue;
+    if (isEmptyLine(text)) continue;
     const expected = nextIndex;
     nextIndex += 1;
-    const parsed = typeof text === 'string' ? parsedLine(text) : text;
+    const parsed = typeof text === 'string' ? parsedLine(text) : isByteLine(text) ? parsedBytes(reader, text) : text;
     if (parsed === notJson) {
       held = { line: place, detail: 'not JSON' };
       continue;
@@ -90,6 +102,14 @@ export function readHistory(
     if (flaw !== null) malformed.add(place, flaw);
   }
   return { lines: line, torn: held !== null };
+}
+
+/** Nothing stands in it. */
+export function isEmptyLine(line: HistoryLine): boolean {
+  if (typeof line === 'string') return line === '' || line === '\r';
+  if (!isByteLine(line)) return false;
+  const { bytes, start, end } = line;
+  return start === end || (end - start === 1 && bytes[start] === 0x0d);
 }
 
 /** Only the fields that every operation has; micro-operations are looked at by the index. */
@@ -114,6 +134,18 @@ function parsedLine(text: string): unknown {
   } catch {
     return notJson;
   }
+}
+
+/** A field of that name alone proves nothing: histories of others have fields of any name. */
+function isByteLine(line: ByteLine | Operation | Unreadable): line is ByteLine {
+  return 'bytes' in line && line.bytes instanceof Uint8Array;
+}
+
+function parsedBytes(reader: HistoryLineReader, { bytes, start, end }: ByteLine): unknown {
+  return (
+    reader.read(bytes, start, end) ??
+    parsedLine(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start, end)))
+  );
 }
 
 function isUnreadable(value: unknown): value is Unreadable {

@@ -6,6 +6,9 @@
  * records at offsets 3 and 10^15 costs two slots.
  */
 
+/** Of a key: so many of its lowest bits say where it stands within its block of slots. */
+const blockBits = 4;
+
 /** A growing column of 32-bit integers. */
 export class Ints {
   #values = new Int32Array(64);
@@ -84,15 +87,22 @@ export class NumberTable {
     this.#rows[slot] = row;
   }
 
-  /** The slot that holds `key`, or the empty one where it belongs. */
+  /**
+   * The slot that holds `key`, or the empty one where it belongs. Values and offsets come one after the other, so
+   * neighbours share a block of slots, which a processor fetches at once; blocks are scattered, so that no pattern of
+   * keys makes long rows of full slots.
+   */
   #slot(key: number): number {
-    const mask = this.#keys.length - 1;
+    const keys = this.#keys;
+    const rows = this.#rows;
+    const mask = keys.length - 1;
     const low = key | 0;
-    const high = (key - (low >>> 0)) / 4294967296;
-    let hash = Math.imul(low ^ Math.imul(high | 0, 0x9e3779b1), 0x85ebca6b);
+    let block = low >>> blockBits;
+    if (low !== key) block ^= Math.imul(((key - (low >>> 0)) / 4294967296) | 0, 0x9e3779b1);
+    let hash = Math.imul(block, 0x85ebca6b);
     hash ^= hash >>> 15;
-    let slot = hash & mask;
-    while (this.#rows[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & mask;
+    let slot = ((hash << blockBits) | (low & ((1 << blockBits) - 1))) & mask;
+    while (rows[slot] !== -1 && keys[slot] !== key) slot = (slot + 1) & mask;
     return slot;
   }
 

@@ -5,8 +5,13 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { operationToEdn } from '../../checker/edn-write.ts';
-import type { Operation } from '../../checker/history.ts';
-import { Malformations, readHistory, type HistorySource, type Unreadable } from '../../checker/parse-history.ts';
+import {
+  isEmptyLine,
+  Malformations,
+  readHistory,
+  type HistoryLine,
+  type HistorySource,
+} from '../../checker/parse-history.ts';
 import { EnvironmentError, errorCode } from '../errors.ts';
 
 /** Writes the operations of `history` to `path`; answers how many there were, and how many lines were left out. */
@@ -23,9 +28,9 @@ export function exportEdn(
   }
   let operations = 0;
   let lines = 0;
-  const counted = function* (): Generator<string | Operation | Unreadable, void, undefined> {
+  const counted = function* (): Generator<HistoryLine, void, undefined> {
     for (const line of history) {
-      if (line !== '') lines += 1;
+      if (!isEmptyLine(line)) lines += 1;
       yield line;
     }
   };

@@ -9,26 +9,21 @@ import { constants, zstdDecompressSync } from 'node:zlib';
 import { EdnHistory } from '../../checker/edn-history.ts';
 import type { HistorySource } from '../../checker/parse-history.ts';
 import { EnvironmentError, errorCode } from '../errors.ts';
-import { linesOfBytes, readLines } from './read-lines.ts';
+import { byteLines, fileChunks, textLines } from './read-lines.ts';
 
 /** What a packed file may unpack to. */
 const unpackedMax = 1 << 30;
 
 /** Opens a history; `notes` takes what a reader should know of the file. */
 export function openHistory(path: string, notes: string[], max = unpackedMax): HistorySource {
-  const { packed, lines } = openLines(path, notes, max);
-  return isEdn(packed ?? head(path)) ? new EdnHistory(lines) : lines;
+  const packed = isZstd(head(path)) ? unpack(path, notes, max) : null;
+  const chunks = packed === null ? guardedChunks(path) : [packed];
+  return isEdn(packed ?? head(path)) ? new EdnHistory(textLines(chunks)) : byteLines(chunks);
 }
 
 /** The lines of a plain or packed file. */
 export function openPackable(path: string, notes: string[], max = unpackedMax): Iterable<string> {
-  return openLines(path, notes, max).lines;
-}
-
-function openLines(path: string, notes: string[], max: number): { packed: Buffer | null; lines: Iterable<string> } {
-  if (!isZstd(head(path))) return { packed: null, lines: guarded(path) };
-  const packed = unpack(path, notes, max);
-  return { packed, lines: linesOfBytes(packed) };
+  return textLines(isZstd(head(path)) ? [unpack(path, notes, max)] : guardedChunks(path));
 }
 
 function isZstd(bytes: Buffer): boolean {
@@ -103,9 +98,9 @@ function tooLarge(path: string, max: number): EnvironmentError {
 }
 
 /** Errors of the system while reading become one clear line, wherever in the stream they come. */
-function* guarded(path: string): Generator<string, void, undefined> {
+function* guardedChunks(path: string): Generator<Uint8Array, void, undefined> {
   try {
-    yield* readLines(path);
+    yield* fileChunks(path);
   } catch (error) {
     throw cannotRead(path, error);
   }

@@ -1,48 +1,102 @@
 /**
- * The lines of a file as a synchronous sequence, in bounded memory.
+ * The lines of a file as a synchronous sequence, in bounded memory: as bytes where they lie, or as text.
  *
  * A last line without its end is handed out like any other: whether it broke off is for the reader to judge. Of a line
  * that is longer than any that we write only the beginning is handed out: it is then no JSON, and told as such.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
-import { StringDecoder } from 'node:string_decoder';
+import type { ByteLine } from '../../checker/parse-history.ts';
 
 /** What is read at once lives as long as its lines are looked at: larger chunks cost memory and save no time. */
 const chunkBytes = 1 << 16;
 const lineMax = 1 << 26;
+const lineEnd = 0x0a;
 
+/** The lines of a file as text. */
 export function readLines(path: string): Generator<string, void, undefined> {
-  return linesOfChunks(fileChunks(path));
+  return textLines(fileChunks(path));
 }
 
-/** The lines of bytes that are all there. */
-export function linesOfBytes(bytes: Uint8Array): Generator<string, void, undefined> {
-  return linesOfChunks(parts(bytes));
+/** The lines of bytes that come in pieces, as text. */
+export function* textLines(chunks: Iterable<Uint8Array>): Generator<string, void, undefined> {
+  for (const { bytes, start, end } of byteLines(chunks)) {
+    yield Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+  }
 }
 
-function* linesOfChunks(chunks: Iterable<Buffer>): Generator<string, void, undefined> {
-  const decoder = new StringDecoder('utf8');
-  // The beginning of a line whose end has not come yet, in pieces: joining them for each chunk would be quadratic.
-  let pieces: string[] = [];
-  let length = 0;
-  const take = function* (text: string): Generator<string, void, undefined> {
-    const lines = text.split('\n');
-    const rest = lines.pop() ?? '';
-    if (lines.length > 0) {
-      lines[0] = pieces.length === 0 ? lines[0]! : pieces.join('') + lines[0]!;
-      pieces = [];
-      length = 0;
-      yield* lines;
+/** The same as bytes, in one place: each line takes that of the one before. A piece may be overwritten by the next. */
+export function byteLines(chunks: Iterable<Uint8Array>): Iterable<ByteLine> {
+  return { [Symbol.iterator]: () => new ByteLines(chunks[Symbol.iterator]()) };
+}
+
+/** An iterator by hand: a generator costs as much for each line as looking at it. */
+class ByteLines implements Iterator<ByteLine, undefined>, ByteLine {
+  bytes: Uint8Array = new Uint8Array(0);
+  start = 0;
+  end = 0;
+  readonly #chunks: Iterator<Uint8Array>;
+  readonly #result: IteratorYieldResult<ByteLine> = { done: false, value: this };
+  #chunk: Uint8Array = new Uint8Array(0);
+  #at = 0;
+  /** The beginning of a line whose end has not come yet: joining it for each chunk would be quadratic. */
+  #pieces: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(chunks: Iterator<Uint8Array>) {
+    this.#chunks = chunks;
+  }
+
+  next(): IteratorResult<ByteLine, undefined> {
+    for (;;) {
+      const from = this.#at;
+      const end = this.#chunk.indexOf(lineEnd, from);
+      if (end !== -1) {
+        if (this.#pieces.length > 0) {
+          this.#keep(end);
+          this.#at = end + 1;
+          return this.#joined();
+        }
+        this.#at = end + 1;
+        this.bytes = this.#chunk;
+        this.start = from;
+        this.end = Math.min(end, from + lineMax);
+        return this.#result;
+      }
+      this.#keep(this.#chunk.length);
+      const next = this.#chunks.next();
+      if (next.done === true) return this.#pieces.length > 0 ? this.#joined() : { done: true, value: undefined };
+      this.#chunk = next.value;
+      this.#at = 0;
     }
-    if (rest !== '' && length < lineMax) pieces.push(rest);
-    length += rest.length;
-  };
-  for (const chunk of chunks) yield* take(decoder.write(chunk));
-  yield* take(decoder.end());
-  if (pieces.length > 0) yield pieces.join('');
+  }
+
+  /** Whoever stops early closes the file. */
+  return(): IteratorResult<ByteLine, undefined> {
+    this.#chunks.return?.();
+    return { done: true, value: undefined };
+  }
+
+  /** A copy of what is left up to `end`: the place where the chunk lies is filled anew. */
+  #keep(end: number): void {
+    const size = end - this.#at;
+    if (size > 0 && this.#length < lineMax)
+      this.#pieces.push(Uint8Array.prototype.slice.call(this.#chunk, this.#at, end));
+    this.#length += size;
+    this.#at = end;
+  }
+
+  #joined(): IteratorYieldResult<ByteLine> {
+    this.bytes = Buffer.concat(this.#pieces);
+    this.start = 0;
+    this.end = Math.min(this.bytes.length, lineMax);
+    this.#pieces = [];
+    this.#length = 0;
+    return this.#result;
+  }
 }
 
-function* fileChunks(path: string): Generator<Buffer, void, undefined> {
+/** A file, piece by piece. */
+export function* fileChunks(path: string): Generator<Uint8Array, void, undefined> {
   const file = openSync(path, 'r');
   try {
     const buffer = Buffer.allocUnsafe(chunkBytes);
@@ -53,11 +107,5 @@ function* fileChunks(path: string): Generator<Buffer, void, undefined> {
     }
   } finally {
     closeSync(file);
-  }
-}
-
-function* parts(bytes: Uint8Array): Generator<Buffer, void, undefined> {
-  for (let at = 0; at < bytes.length; at += chunkBytes) {
-    yield Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(chunkBytes, bytes.length - at));
   }
 }
