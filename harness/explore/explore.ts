@@ -42,48 +42,55 @@ export interface Exploration {
   readonly failure: Error | null;
 }
 
-/** Searches. */
+/** Searches, keeps what was found, tells it, and shrinks it where that is wanted. */
 export async function exploreSeeds(request: ExploreRequest): Promise<Exploration> {
-  const { build, seed, pins, kinds, progress, signal } = request;
+  const { build, seed, pins, kinds, store, progress, signal } = request;
   const tally = createTally();
   const guided = request.guided ? new GuidedSearch({ build, seed, pins, kinds }) : null;
-  const tell = teller(progress, tally);
-  let failure: Exploration['failure'] = null;
   const startMs = elapsedMs();
+  let failure = await searchUntilItEnds(request, tally, guided);
+  const seconds = Math.round(elapsedMs() - startMs) / 1000;
+  const finds = [...tally.finds, ...tally.unknowns];
+  const kept = keep(store, failure instanceof InterruptedError ? finds.slice(0, MOST_AFTER_INTERRUPT) : finds);
+  failure ??= kept.failure;
+  const unclean = pins.uncleanElection === true;
+  const facts = { build, seed, command: request.command, seconds, kept: kept.finds, unclean };
+  let report = reportOf(tally, { ...facts, guided: guided?.report() ?? null });
+  sayReport(report, progress.line);
+  if (request.shrink && failure === null && tally.finds.length > 0) {
+    const { shrinkFinds } = await import('./shrink-finds.ts');
+    const shrunk = await shrinkFinds(tally.finds, store, progress, signal);
+    report = { ...report, shrunk: shrunk.summaries };
+    failure = shrunk.failure;
+  }
+  const unwritten = kept.directory === null ? null : writeSearchReport(kept.directory, report);
+  return { report, failure: failure ?? unwritten };
+}
+
+/** What ended it, if that was neither the budget nor a find. */
+async function searchUntilItEnds(
+  request: ExploreRequest,
+  tally: Tally,
+  guided: GuidedSearch | null,
+): Promise<Error | null> {
+  const { runs, budgetMs, untilFail, threads = defaultThreads(), signal } = request;
+  const ahead = guided === null ? {} : { ahead: GENERATION };
+  const tell = teller(request.progress, tally);
   try {
     await search(
       guided === null ? seedJobs(request) : guided.jobs(),
       tally,
-      {
-        runs: request.runs,
-        budgetMs: request.budgetMs,
-        untilFail: request.untilFail,
-        threads: request.threads ?? defaultThreads(),
-        signal,
-        elapsedMs,
-        ...(guided === null ? {} : { ahead: GENERATION }),
-      },
+      { runs, budgetMs, untilFail, threads, signal, elapsedMs, ...ahead },
       (result, job) => {
         guided?.hear(result, job);
         tell(result, job);
       },
     );
+    return null;
   } catch (error) {
     // Of what kind it is, whoever asked for the search will see; what was found before it is told first.
-    failure = error instanceof Error ? error : new Error(String(error));
+    return error instanceof Error ? error : new Error(String(error));
   }
-  const seconds = Math.round(elapsedMs() - startMs) / 1000;
-  const unclean = pins.uncleanElection === true;
-  const facts = { build, seed, command: request.command, seconds, unclean, guided: guided?.report() ?? null };
-  const finds = [...tally.finds, ...tally.unknowns];
-  const kept = keep(request.store, failure instanceof InterruptedError ? finds.slice(0, MOST_AFTER_INTERRUPT) : finds);
-  const report = reportOf(tally, { ...facts, kept: kept.finds });
-  failure ??= kept.failure ?? (kept.directory === null ? null : writeSearchReport(kept.directory, report));
-  sayReport(report, progress.line);
-  if (!request.shrink || failure !== null || tally.finds.length === 0) return { report, failure };
-  const { shrinkFinds } = await import('./shrink-finds.ts');
-  const { summaries, failure: late } = await shrinkFinds(tally.finds, request.store, progress, signal);
-  return { report: { ...report, shrunk: summaries }, failure: late };
 }
 
 /** Whoever interrupts does not want to wait for all of them. */

@@ -138,6 +138,8 @@ describe('explore', () => {
     expect(ended.code).toBe(130);
     expect(ended.lines.at(-1)).toBe('seed 1');
     expect((JSON.parse(ended.out) as ExploreReport).anomalous).toBeGreaterThan(0);
+    const report = readFileSync(join(realpathSync(join(store, 'latest')), '..', 'explore.json'), 'utf8');
+    expect(JSON.parse(report)).toEqual(JSON.parse(ended.out));
   });
 
   it.each([
