@@ -45,7 +45,7 @@ export class HistoryLineReader {
     const bytes = this.#bytes;
     while (bytes[this.#at] === comma) {
       // Their third bytes differ: ac, er, fi, ms, no.
-      switch (bytes[this.#at + 2]) {
+      switch (bytes[this.#at + 2] as number) {
         case 0x61: {
           if (!this.#skip(fields.acks)) return false;
           const acks = bytes[this.#at] === quote ? this.#text() : this.#number();

@@ -7,7 +7,18 @@ import type { Measured } from './checking.ts';
 
 const [step, directory = ''] = process.argv.slice(2);
 const started = performance.now();
-if (step === 'check') writeJson(join(directory, 'results.json'), checkRunDirectory(directory));
-else writeRunReport(directory);
-const measured: Measured = { ms: performance.now() - started, peakMb: process.resourceUsage().maxRSS / 1000 };
+const cpuStarted = process.cpuUsage();
+let found: string[] = [];
+if (step === 'check') {
+  const results = checkRunDirectory(directory);
+  found = results.anomalies.map(({ kind }) => kind);
+  writeJson(join(directory, 'results.json'), results);
+} else writeRunReport(directory);
+const { user, system } = process.cpuUsage(cpuStarted);
+const measured: Measured = {
+  ms: performance.now() - started,
+  cpuMs: (user + system) / 1000,
+  peakMb: process.resourceUsage().maxRSS / 1000,
+  found,
+};
 process.stdout.write(JSON.stringify(measured));

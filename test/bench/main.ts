@@ -19,9 +19,9 @@ const CONCURRENCIES = [1, 8, 32, 128];
 const parts = ['simulator', 'shrinking', 'checking', 'logs', 'local', 'containers'] as const;
 const flags = process.argv.slice(2);
 const named = parts.filter((part) => flags.includes(part));
-if (flags.some((flag) => flag !== '--json' && !named.some((part) => part === flag))) {
+if (flags.some((flag) => flag !== '--json' && flag !== '--large' && !named.some((part) => part === flag))) {
   console.error(
-    `usage: npm run bench -- [--json] [PART…], where a part is ${parts.join(', ')}; all, when none is named`,
+    `usage: npm run bench -- [--json] [--large] [PART…], where a part is ${parts.join(', ')}; all, when none is named`,
   );
   process.exit(254);
 }
@@ -45,7 +45,7 @@ if (wanted('shrinking')) {
 }
 if (wanted('checking')) {
   doing('check and report');
-  figures.push(...checkingFigures());
+  figures.push(...checkingFigures(flags.includes('--large')));
 }
 if (wanted('logs')) {
   doing('verify-logs');

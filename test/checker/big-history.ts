@@ -22,7 +22,7 @@ export function* bigHistory({
   planted,
 }: BigHistory): Generator<string, void, undefined> {
   const lostAt = planted?.lostAt ?? -1;
-  const doubledAt = planted?.doubledAt ?? -1;
+  const doubledAt = planted?.doubledAt ?? -2;
   const ends = Array.from({ length: partitions }, () => 0);
   const positions = Array.from({ length: processes }, () => ends.map(() => 0));
   let index = 0;
