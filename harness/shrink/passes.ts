@@ -33,6 +33,8 @@ export type Pass = Generator<Case, Case, Case | null>;
 const WINDOWS_MS = [2_500, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000];
 /** What the end is cut to, after the moment at which all was lost. */
 const MARGINS_MS = [50, 500, 2_000, 5_000];
+/** One in so many sends may do. */
+const SHARES = [16, 8, 4, 2, 1];
 const LONG_PAUSE_MS = 1_500;
 const PAUSE_KEPT_MS = 500;
 /** More operations than these are traffic, of which a part may go. */
@@ -55,6 +57,23 @@ export function* cutBeginning(from: Case): Pass {
     const startMs = Math.floor(from.schedule.durationMs - windowMs);
     if (startMs <= LEAD_IN_MS) return from;
     const accepted = yield cutBefore(from, startMs);
+    if (accepted !== null) return accepted;
+  }
+  return from;
+}
+
+/** A fraction of the traffic, if that is enough: what follows has to play it again and again. */
+export function* thinLoad(from: Case): Pass {
+  const { operations } = from.load;
+  if (operations.length <= FEW_OPERATIONS) return from;
+  const sends = operations.filter(({ operation }) => operation.f === 'send');
+  for (const [traffic, share] of [
+    ...SHARES.map((each) => [sends, each] as const),
+    [operations, 8],
+    [operations, 2],
+  ] as const) {
+    const kept = traffic.filter(({ operation }, index) => operation.f === 'assign' || index % share === 0);
+    const accepted = yield withOperations(from, kept);
     if (accepted !== null) return accepted;
   }
   return from;

@@ -67,13 +67,13 @@ export class Trial {
     return this.runs >= this.#budget.runs || this.elapsedMs >= this.#budget.ms;
   }
 
-  /** The case with a seed under which it fails, or null. */
-  fails(candidate: Case): Case | null {
+  /** The case with a seed under which it fails, or null. Whatever is worth it is tried under `least` seeds, however long. */
+  fails(candidate: Case, least = 1): Case | null {
     const name = JSON.stringify({ ...candidate, config: { ...candidate.config, seed: 0 } });
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     let failing: Case | null = null;
-    for (const seed of this.seedsFor(candidate)) {
+    for (const seed of this.seedsFor(candidate, least)) {
       if (this.spent) return null;
       const seeded = { ...candidate, config: { ...candidate.config, seed } };
       this.runs += 1;
@@ -94,8 +94,8 @@ export class Trial {
   }
 
   /** The seeds under which a case is tried: its own first, then its neighbours. */
-  seedsFor({ config, schedule }: Case): number[] {
-    const count = Math.min(MOST_SEEDS, Math.max(1, Math.floor(SEEDS_PER_MS / schedule.durationMs)));
+  seedsFor({ config, schedule }: Case, least = 1): number[] {
+    const count = Math.min(MOST_SEEDS, Math.max(least, Math.floor(SEEDS_PER_MS / schedule.durationMs)));
     const others = Array.from({ length: MOST_SEEDS }, (_, index) => this.#baseSeed + index);
     return [config.seed, ...others.filter((seed) => seed !== config.seed)].slice(0, count);
   }
