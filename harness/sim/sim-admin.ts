@@ -66,41 +66,45 @@ export class SimAdmin {
     const awake = new Map<NodeId, boolean>();
     let next = 0;
     let reason = 'no broker answers';
+    let state: 'waiting' | 'attempting' | 'over' = 'waiting';
 
+    const end = (evidence: Evidence): void => {
+      state = 'over';
+      done(evidence);
+    };
     const goOn = (): void => {
+      state = 'waiting';
       for (; next < nodes.length; next += 1) {
         const node = nodes[next]!;
         const isAwake = awake.get(node);
         if (isAwake === undefined) return;
         if (isAwake) {
-          next = next + 1;
+          next += 1;
           attempt(node);
           return;
         }
       }
-      done({ effective: false, facts: { error: reason } });
+      end({ effective: false, facts: { error: reason } });
     };
     const attempt = (node: NodeId): void => {
-      attempting = true;
+      state = 'attempting';
       this.#ask('MoveLeader', moveLeaderRequest(partition, to), node, this.#requestTimeoutMs, (answer) => {
-        attempting = false;
         const refusal =
           answer.failure === undefined ? refusalOfMove(answer.body) : { reason: answer.failure, another: true };
         if (refusal === null) {
-          done({ effective: true, facts: { through: node } });
+          end({ effective: true, facts: { through: node } });
           return;
         }
         reason = refusal.reason;
         if (refusal.another) goOn();
-        else done({ effective: false, facts: { error: reason } });
+        else end({ effective: false, facts: { error: reason } });
       });
     };
-    let attempting = false;
     // A request must not lie in the socket of a paused broker, and take effect when nobody expects it any more.
     for (const node of nodes) {
       this.#ask('Metadata', metadataRequest([]), node, awakeTimeoutMs, (answer) => {
         awake.set(node, answer.failure === undefined);
-        if (!attempting && node === nodes[next]) goOn();
+        if (state === 'waiting') goOn();
       });
     }
   }

@@ -159,12 +159,12 @@ export class SimFaults {
         this.#later(SIGNAL_NS, `stop ${name}`, () => this.#stop(name, done));
         return;
       case 'start':
-        if (node.running) found(false, 'it runs already');
+        if (node.running) this.#later(SIGNAL_NS, `start ${name}`, () => found(false, 'it runs already'));
         else this.#starter.start(name, () => found(node.running));
     }
   }
 
-  /** In good order; killed when that takes too long. */
+  /** In good order; killed when that takes too long, as with a paused process, and that is no proof of a stop. */
   #stop(name: NodeName, done: (evidence: Evidence) => void): void {
     const { kernel } = this.#options.cluster;
     const node = kernel.node(name);
@@ -173,17 +173,16 @@ export class SimFaults {
       return;
     }
     if (!node.paused) node.tell({ type: 'stop' });
-    const { boot } = node;
     const deadlineNs = kernel.nowNs + STOP_TIMEOUT_NS;
     const look = (): void => {
-      if (node.running && node.boot === boot && kernel.nowNs < deadlineNs) {
+      if (node.running && kernel.nowNs < deadlineNs) {
         this.#later(SIGNAL_NS, `stop ${name}`, look);
         return;
       }
-      const orderly = !node.running || node.boot !== boot;
-      if (!orderly) node.kill();
-      const { effective, facts } = this.#evidence(name, !node.running);
-      done({ effective, facts: { ...facts, orderly } });
+      if (node.running) node.kill();
+      const { exited: orderly } = node;
+      const { facts } = this.#evidence(name, orderly);
+      done({ effective: orderly, facts: { ...facts, orderly } });
     };
     look();
   }

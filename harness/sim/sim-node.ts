@@ -34,6 +34,8 @@ export class SimNode implements Endpoint, Schedulable {
   /** Null while no process runs. */
   #core: Core | null = null;
   #paused = false;
+  /** The process that ran last ended by its own `exit`. */
+  #exited = false;
   /** Arrived while the process was paused. */
   #backlog: { readonly lane: Lane; readonly message: Message }[] = [];
   #diskDraws: RandomStream | null = null;
@@ -62,6 +64,11 @@ export class SimNode implements Endpoint, Schedulable {
     return this.#paused;
   }
 
+  /** Whether the process that ran last ended in good order; false while one runs. */
+  get exited(): boolean {
+    return this.#exited;
+  }
+
   /** Connections that it opened or serves. */
   get connections(): number {
     return this.#toPeers.size + this.#served.size;
@@ -76,6 +83,7 @@ export class SimNode implements Endpoint, Schedulable {
     if (this.#core !== null) throw new Error(`node ${this.name} runs already`);
     this.disk.boots += 1;
     this.#traceSeq = 0;
+    this.#exited = false;
     let born: ReturnType<NodeSpec['boot']>;
     try {
       born = this.#spec.boot(this.disk, this.disk.boots, this.#kernel.nowNs);
@@ -91,6 +99,7 @@ export class SimNode implements Endpoint, Schedulable {
   kill(): void {
     this.#core = null;
     this.#paused = false;
+    const backlog = this.#backlog;
     this.#backlog = [];
     this.#endpoints.clear();
     const { network } = this.#kernel;
@@ -104,6 +113,8 @@ export class SimNode implements Endpoint, Schedulable {
     }
     this.#toPeers.clear();
     this.#served.clear();
+    /* Its system had accepted these, though the process never heard of them. */
+    for (const { lane } of backlog) if (lane === lane.connection.requests) this.#refuse(lane.connection);
   }
 
   /**
@@ -165,15 +176,18 @@ export class SimNode implements Endpoint, Schedulable {
   }
 
   #arriveRequest(connection: Connection, message: Message): void {
-    if (!this.running && connection.acceptedBy === null) this.#refuse(connection);
-    connection.acceptedBy ??= this.boot;
-    if (!this.running || connection.acceptedBy !== this.boot || !connection.responderOpen) return;
+    if (this.running) connection.acceptedBy ??= this.boot;
+    if (!this.running || connection.acceptedBy !== this.boot) {
+      if (message.kind !== 'end') this.#refuse(connection);
+      return;
+    }
+    if (!connection.responderOpen) return;
     const served = this.#accept(connection);
     if (message.kind === 'end') {
       this.#served.delete(connection.id);
       connection.responderOpen = false;
       this.#step({ type: 'requester-closed', connection: connection.id });
-    } else if (served.busy) {
+    } else if (served.busy || served.waiting.length > 0) {
       served.waiting.push(message);
     } else {
       this.#takeRequest(served, message);
@@ -199,8 +213,9 @@ export class SimNode implements Endpoint, Schedulable {
     return served;
   }
 
-  /** Nobody listens here. */
+  /** No process is at this end of the connection, or not any more; whoever sends is told so once. */
   #refuse(connection: Connection): void {
+    if (!connection.responderOpen) return;
     connection.responderOpen = false;
     this.#kernel.network.sendEnd(connection.responses);
   }
@@ -292,6 +307,7 @@ export class SimNode implements Endpoint, Schedulable {
       case 'exit':
         for (const { name } of this.disk.logs) this.disk.flush(name);
         this.kill();
+        this.#exited = true;
         return;
       case 'append':
       case 'truncate':

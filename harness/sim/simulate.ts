@@ -34,7 +34,7 @@ const SECOND_MS = 1_000;
 const READY_TIMEOUT_MS = 30_000;
 const HEAL_TIMEOUT_MS = 15_000;
 const FINAL_READ_TIMEOUT_MS = 15_000;
-/** Every action of the nemesis is answered long before. */
+/** Every action of the nemesis is answered long before, and every operation of a client over. */
 const STOP_TIMEOUT_NS = 600_000 * NS_PER_MS;
 
 /** Who looks on while it happens. What they are told changes nothing. */
@@ -160,13 +160,19 @@ class SimulatedRun {
       this.#onlooker.onSecond?.(passedMs + SECOND_MS);
     }
     this.#faults.stop();
-    kernel.runUntil(() => this.#faults.finished, STOP_TIMEOUT_NS);
+    this.#end('the nemesis', () => this.#faults.finished);
     this.#proveHealed();
     this.#load.stop();
-    kernel.runUntil(() => this.#load.ended, STOP_TIMEOUT_NS);
+    this.#end('the load', () => this.#load.ended);
     this.#settle();
     this.#facts.finalReadComplete = this.#load.finalRead(endsOf(this.#view), FINAL_READ_TIMEOUT_MS);
     this.#facts.finalLeaders = leadersOf(this.#view);
+  }
+
+  /** Lets time pass until it has ended. It must: nothing may be concluded from a run in which somebody is still at work. */
+  #end(who: string, ended: () => boolean): void {
+    const { kernel } = this.#cluster;
+    if (!kernel.runUntil(ended, STOP_TIMEOUT_NS)) throw new Error(`${who} came to no end by ${kernel.nowNs} ns`);
   }
 
   /** The topic is there, and every replica in its role; else what is missing. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Kernel } from '../../../harness/sim/kernel.ts';
+import { ask } from '../../../harness/sim/sim-requests.ts';
 import { ToyNode } from './toy-node.ts';
 
 const ms = 1e6;
@@ -142,6 +143,52 @@ test('a paused process gets everything that came meanwhile, in order, when it go
   ]);
 });
 
+test('what waited for the answer before it comes before what arrived in a pause', () => {
+  const { kernel, one, two } = pair();
+  two.answersAtOnce = false;
+  one.ask(2, 0);
+  one.ask(2, 1);
+  kernel.runFor(10 * ms);
+  two.act(two.answer(two.requests[0]!));
+  two.node.pause();
+  one.ask(2, 2);
+  kernel.runFor(10 * ms);
+  two.answersAtOnce = true;
+  two.node.resume();
+  kernel.runFor(10 * ms);
+  expect(two.seen.map((line) => line.split('#')[1])).toEqual(['0', '1', '2']);
+});
+
+test('a paused process that is killed ends the connections of which it never heard', () => {
+  const { kernel, one, two } = pair();
+  two.node.pause();
+  one.ask(2, 0);
+  kernel.runFor(10 * ms);
+  expect(one.seen).toEqual([]);
+  two.node.kill();
+  two.node.start();
+  one.ask(2, 1);
+  kernel.runFor(10 * ms);
+  expect(one.seen).toEqual(['11 closed 2']);
+  expect(two.seen).toEqual([]);
+});
+
+test('a request under way to a process that dies meets nobody, and whoever sent it is told at once', () => {
+  const { kernel, two } = pair();
+  const told: string[] = [];
+  const body = { clientSoftwareName: '', clientSoftwareVersion: '' };
+  const where = { from: 'client-1', place: kernel.placeOf('clients'), address: 'node-2:9092' };
+  ask(kernel, { ...where, api: 'ApiVersions', version: 0, body, timeoutMs: 1_000 }, ({ failure }) =>
+    told.push(`${kernel.nowNs / ms} ${failure ?? 'answered'}`),
+  );
+  kernel.runFor(2.5 * ms);
+  two.node.kill();
+  two.node.start();
+  kernel.runFor(10 * ms);
+  expect(told).toEqual(['4 ApiVersions to node-2:9092: the connection ended']);
+  expect(two.seen).toEqual([]);
+});
+
 test('a held message stops its lane; one can be let through, and a release delivers the rest', () => {
   const { kernel, one, two } = pair();
   const hold = kernel.network.hold((_, message) => message.kind === 'request');
@@ -193,7 +240,7 @@ test('an exit flushes the logs and ends the process', () => {
   kernel.runFor(10 * ms);
   one.act({ type: 'create-log', log: 'tide-0' }, { type: 'exit' });
   kernel.runFor(10 * ms);
-  expect(one.node.running).toBe(false);
+  expect([one.node.running, one.node.exited]).toEqual([false, true]);
   expect(one.node.disk.find('tide-0')).toMatchObject({ sizeBytes: 0 });
   expect(two.seen.at(-1)).toBe('11 closed 1');
 });

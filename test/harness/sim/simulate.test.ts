@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultRecord, Operation } from '../../../checker/history.ts';
+import type { Fault } from '../../../nemesis/schedule.ts';
 import { checkSimulation } from '../../../harness/run/simulated-run.ts';
 import { simulate } from '../../../harness/sim/simulate.ts';
 import type { LoadPlan, Simulation } from '../../../harness/sim/simulation.ts';
@@ -152,8 +153,10 @@ describe('the processes of a simulated run', () => {
       [1, 'send', [['send', key, 42]]],
       [0, 'poll', [['poll']]],
     ]);
-    expect(invoked.map(({ time }) => Math.floor((time - startNs) / 1e6) >= 0)).toEqual([true, true, true, true]);
     expect(Math.round((invoked[1]!.time - startNs) / 1e6)).toBe(300);
+    /* Its time had passed: it begins when the one before it on its thread is over. */
+    const firstSent = load.find(({ type, process }) => type === 'ok' && process === 1);
+    expect(invoked[2]!.time).toBe(firstSent?.time);
     expect(Math.round((invoked[3]!.time - startNs) / 1e6)).toBe(900);
     expect(load.findLast(({ f }) => f === 'poll')?.value).toEqual([
       [
@@ -232,6 +235,43 @@ describe('the evidence of a simulated fault', () => {
       ]),
     );
     expect(endOf(run, 'm')).toMatchObject({ effective: true, evidence: [{ action: 'move', partition: 'tide-0' }] });
+  });
+
+  it('of a leader move is one request, also where a broker is paused that is asked whether it is awake', () => {
+    const paused = { role: 'nodes', nodes: [1] } as const;
+    const targets = { role: 'nodes', nodes: [2] } as const;
+    const request = requestWith([
+      { id: 'z', kind: 'pause', at: { ms: 500 }, until: { ms: 1_000 }, targets: paused },
+      { id: 'm', kind: 'leader-move', at: { ms: 600 }, until: { ms: 500 }, partition: 'tide-0', targets },
+    ]);
+    const asked: string[] = [];
+    const run = simulate(request, {
+      onEvent: ({ describe: told }) =>
+        asked.push(
+          ...told()
+            .matchAll(/MoveLeader request client-admin#\d+ /g)
+            .map(String),
+        ),
+    });
+    expect(endOf(run, 'm')).toMatchObject({ effective: true, evidence: [{ action: 'move', through: 2 }] });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('of a rolling restart are processes that ended because they were asked to, and none that had to be killed', () => {
+    const restart = { kind: 'rolling-restart', draw: 0, downMs: 100, patienceMs: 1_000 } as const;
+    const until = { await: { seen: 'steps-done' }, deadlineMs: 30_000 } as const;
+    const stops = (faults: readonly Fault[]) => {
+      const run = simulate(
+        requestWith([...faults, { id: 'r', at: { ms: 500 }, until, ...restart }], { timeLimitMs: 12_000 }),
+      );
+      return endOf(run, 'r').evidence!.filter(({ action }) => action === 'stop');
+    };
+    const orderly = { action: 'stop', effective: true, orderly: true, state: 'gone' };
+    expect(stops([])).toMatchObject([1, 2, 3].map((node) => ({ ...orderly, node })));
+    const targets = { role: 'nodes', nodes: [2] } as const;
+    const paused: Fault = { id: 'z', kind: 'pause', at: { ms: 100 }, until: { ms: 10_000 }, targets };
+    const [, second] = stops([paused]);
+    expect(second).toMatchObject({ node: 2, effective: false, orderly: false, state: 'gone' });
   });
 });
 
