@@ -98,8 +98,14 @@ function loadDirectory(directory: string, flags: PromiseFlags): CheckInput {
   };
 }
 
+/** The copied replicas of one partition; empty where there are none. */
+export function replicasOf(directory: string, key: string): Iterable<ReplicaFiles> {
+  const data = join(directory, 'data');
+  return existsSync(data) ? replicasIn(foldersIn(data), key) : [];
+}
+
 /** A file of the run as it is, or packed. */
-function packable(directory: string, name: string): string | null {
+export function packable(directory: string, name: string): string | null {
   const plain = join(directory, name);
   if (existsSync(plain)) return plain;
   return existsSync(`${plain}.zst`) ? `${plain}.zst` : null;
@@ -189,26 +195,31 @@ function promisesOf(configuration: RunDescription['configuration'], flags: Promi
 
 /** Every replica in `data/<node>/<topic>-<partition>/`. */
 function readData(data: string): CheckInput['logs'] {
-  const nodes: number[] = [];
+  const folders = foldersIn(data);
+  if (folders.length === 0) return null;
+  return { nodes: folders.map(({ node }) => node), files: replicasIn(folders) };
+}
+
+function foldersIn(data: string): { node: number; directory: string }[] {
   const folders: { node: number; directory: string }[] = [];
   for (const entry of reading(data, entriesOf)) {
     const node = Number(entry.name.replace(/^broker-/, ''));
-    if (!entry.isDirectory() || !Number.isSafeInteger(node)) continue;
-    nodes.push(node);
-    folders.push({ node, directory: join(data, entry.name) });
+    if (entry.isDirectory() && Number.isSafeInteger(node)) folders.push({ node, directory: join(data, entry.name) });
   }
-  if (nodes.length === 0) return null;
-  return { nodes, files: replicasIn(folders) };
+  return folders;
 }
 
+/** Of all partitions, or of one alone. */
 function* replicasIn(
   folders: readonly { node: number; directory: string }[],
+  only?: string,
 ): Generator<ReplicaFiles, void, undefined> {
   for (const { node, directory } of folders) {
     const starts = readOffsetCheckpoint(join(directory, 'log-start-offset-checkpoint'));
     for (const entry of reading(directory, entriesOf)) {
       if (!entry.isDirectory() || !/-\d+$/.test(entry.name)) continue;
       const key = entry.name;
+      if (only !== undefined && key !== only) continue;
       yield {
         node,
         key,

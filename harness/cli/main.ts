@@ -24,6 +24,7 @@ import { registerReplay } from './replay.ts';
 import { registerReport } from './report.ts';
 import { registerRun } from './run.ts';
 import { registerScenario } from './scenario.ts';
+import { registerShow } from './show.ts';
 import { registerShrink } from './shrink.ts';
 import { registerUp } from './up.ts';
 import { registerVerifyLogs } from './verify-logs.ts';
@@ -45,6 +46,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     registerScenario,
     registerReplay,
     registerShrink,
+    registerShow,
     registerVerifyLogs,
     registerReport,
     registerGc,

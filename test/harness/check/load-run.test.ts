@@ -9,6 +9,7 @@ import { readLines } from '../../../harness/check/read-lines.ts';
 import { EnvironmentError, UsageError } from '../../../harness/errors.ts';
 import { s11, s1aPrime } from '../../checker/schedules.ts';
 import { kinds, type Story } from '../../checker/story.ts';
+import { storeStory } from '../stored-story.ts';
 
 let directory = '';
 
@@ -20,21 +21,8 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Writes a story as the folder of a run. */
 function store(story: Story): void {
-  const { run, promises } = story.input();
-  writeFileSync(join(directory, 'history.jsonl'), `${story.history.join('\n')}\n`);
-  writeFileSync(join(directory, 'trace.jsonl'), `${story.trace.join('\n')}\n`);
-  const configuration = { ...run.configuration, ...promises };
-  writeFileSync(join(directory, 'run.json'), JSON.stringify({ schemaVersion: 1, ...run, configuration }));
-  mkdirSync(join(directory, 'data', 'controller'), { recursive: true });
-  for (const { node, key, segments } of story.files()) {
-    const folder = join(directory, 'data', String(node), key);
-    mkdirSync(folder, { recursive: true });
-    for (const { bytes } of segments) writeFileSync(join(folder, '00000000000000000000.log'), bytes);
-    writeFileSync(join(folder, 'leader-epoch-checkpoint'), '0\n0\n');
-    writeFileSync(join(directory, 'data', String(node), 'replication-offset-checkpoint'), '0\n1\ntide 0 1\n');
-  }
+  storeStory(directory, story);
 }
 
 describe('the folder of a run', () => {
