@@ -35,6 +35,24 @@ test('messages as objects and messages on the wire give the identical run on a r
   }
 });
 
+test('what one core hands to another, or says in its trace, is never changed afterwards, by neither of them', () => {
+  for (const [index, build] of ['hw', 'kip101', 'epoch'].entries()) {
+    const freezing = {
+      onMessage: (_: unknown, { body }: { readonly body: unknown }) => freeze(body),
+      onTrace: (line: unknown) => freeze(line),
+    };
+    const run = () => randomRun(index, [build], 150, { ...random(index), ...freezing });
+    /* A core that changed one of them would throw, and end the kernel. */
+    expect(run().cluster.kernel.hash).toBe(randomRun(index, [build], 150, random(index)).cluster.kernel.hash);
+  }
+});
+
+/** Freezes it with all that hangs on it, but for bytes, which cannot be frozen. */
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return;
+  for (const each of Object.values(Object.freeze(value))) freeze(each);
+}
+
 test('connections that ended and wake-ups that were passed are forgotten, however long it runs', () => {
   const { cluster } = randomRun(4, ['epoch'], 2_000, random(4));
   const { kernel } = cluster;
