@@ -16,10 +16,8 @@ import type { ClientConfig } from '../client/contract.ts';
 import { keyOf } from '../client/operations.ts';
 import type { RunConfig } from '../plan/config.ts';
 import type { Random } from '../plan/random.ts';
-import type { FinalReadState, KeyCompleteness } from '../workload/final-read.ts';
-import { completeness, createFinalRead, nextFinalOperation, observeFinalRead } from '../workload/final-read.ts';
-import type { ValueCounters } from '../workload/send-poll.ts';
-import { createSendPoll, defaultSendPoll, nextOperation } from '../workload/send-poll.ts';
+import type { KeyCompleteness } from '../workload/final-read.ts';
+import { drawnLoad, finalReaders, finalReading } from '../workload/sources.ts';
 import { startThread } from '../workload/thread.ts';
 import type { Source, ThreadPorts } from '../workload/thread.ts';
 import { writtenLoad } from '../workload/written.ts';
@@ -51,22 +49,15 @@ export interface Load {
   finalRead(ends: ReadonlyMap<Key, number>, deadlineMs: number): Promise<ReadonlyMap<Key, KeyCompleteness>>;
 }
 
-/** Readers of the final read, each on its own. */
-const finalReaders = 2;
-
 /** Starts all processes; the topic must exist. */
 export function startLoad(options: LoadOptions): Load {
   const { config, random } = options;
   const shared = createShared(options);
   const keys = Array.from({ length: config.partitions }, (_, partition) => keyOf(config.topic, partition));
-  const values: ValueCounters = new Map();
-  const workload = { keys, rate: config.rate, concurrency: config.concurrency, ...defaultSendPoll };
-  const workloadOf = (process: number): Source => {
-    const state = createSendPoll(workload, values, random.stream(`workload:${process}`), shared.clock());
-    return { next: (nowNs) => nextOperation(state, nowNs), observe: () => {} };
-  };
   const sourceOf =
-    options.plan === undefined ? workloadOf : writtenLoad(options.plan, config.concurrency, shared.clock());
+    options.plan === undefined
+      ? drawnLoad(config, keys, random, shared.clock)
+      : writtenLoad(options.plan, config.concurrency, shared.clock());
   const threads = Array.from({ length: config.concurrency }, (_, process) => run(shared, process, sourceOf, false));
   let reading: readonly Running[] = [];
 
@@ -79,24 +70,16 @@ export function startLoad(options: LoadOptions): Load {
     stop,
     async finalRead(ends, deadlineMs) {
       await stop();
-      const readers: FinalReadState[] = [];
-      const readerOf = (): Source => {
-        const state = createFinalRead(ends);
-        readers.push(state);
-        return {
-          next: (nowNs) => nextFinalOperation(state, nowNs),
-          observe: (completion, positions, nowNs) => observeFinalRead(state, completion, positions, nowNs),
-        };
-      };
+      const final = finalReading(ends);
       const last = await Promise.all(threads.slice(0, finalReaders).map((thread) => thread.done));
-      reading = last.map((process) => run(shared, nextProcess(process, config.concurrency), readerOf, true));
+      reading = last.map((process) => run(shared, nextProcess(process, config.concurrency), final.sourceOf, true));
       const timer = setTimeout(() => {
         for (const thread of reading) void thread.stop();
       }, deadlineMs);
       await Promise.all(reading.map((thread) => thread.done));
       clearTimeout(timer);
       shared.check();
-      return completeness(readers, ends);
+      return final.reached();
     },
   };
 }

@@ -22,6 +22,7 @@ import { collectedBytes } from '../check/collected-bytes.ts';
 import { keyOf } from '../client/operations.ts';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
+import { finalReadTimeoutMs, healTimeoutMs, readyTimeoutMs, restMs } from '../plan/patience.ts';
 import { createRandom } from '../plan/random.ts';
 import type { Progress } from '../progress.ts';
 import { writeJson } from '../store.ts';
@@ -87,9 +88,6 @@ export interface RunFile {
 }
 
 const DEPLOY_TIMEOUT_MS = 120_000;
-const READY_TIMEOUT_MS = 30_000;
-const HEAL_TIMEOUT_MS = 15_000;
-const FINAL_READ_TIMEOUT_MS = 15_000;
 const COLLECT_ATTEMPTS = 5;
 
 /** Does one run and checks it. Rejects for programmer errors only. */
@@ -286,7 +284,7 @@ class Run {
       await this.#phase('closing the producers', () => load.stop());
       await this.#phase('settling', () => this.#settle(trace));
       await this.#phase('reading back', async () => {
-        const reached = await load.finalRead(endsOf(trace.view), FINAL_READ_TIMEOUT_MS);
+        const reached = await load.finalRead(endsOf(trace.view), finalReadTimeoutMs);
         this.#file.finalReadComplete = [...reached.values()].every((key) => key.complete);
       });
       await this.#phase('collecting the logs', () => this.#collect(cluster, trace));
@@ -302,18 +300,18 @@ class Run {
     const { config } = this.#request;
     const { topic: name, partitions, replicationFactor } = config;
     const { signal } = this.#ending;
-    await admin.createTopic({ name, partitions, replicationFactor, timeoutMs: READY_TIMEOUT_MS, signal });
-    const ready = await trace.until(() => isFullySynced(trace.view), READY_TIMEOUT_MS, signal);
+    await admin.createTopic({ name, partitions, replicationFactor, timeoutMs: readyTimeoutMs, signal });
+    const ready = await trace.until(() => isFullySynced(trace.view), readyTimeoutMs, signal);
     this.#check();
     if (!ready)
       throw new EnvironmentError(
-        `the cluster did not get ready within ${READY_TIMEOUT_MS / 1000} s: see logs/ in ${this.#request.directory}`,
+        `the cluster did not get ready within ${readyTimeoutMs / 1000} s: see logs/ in ${this.#request.directory}`,
       );
   }
 
   async #proveHealed(cluster: Cluster): Promise<void> {
     const started = performance.now();
-    const deaf = await proveHealed(cluster, HEAL_TIMEOUT_MS, this.#ending.signal);
+    const deaf = await proveHealed(cluster, healTimeoutMs, this.#ending.signal);
     this.#check();
     // A node that crashed does not answer, whatever its links are like.
     const isCut = ({ from, to }: LinkProbe): boolean => !this.#crashed.has(from) && !this.#crashed.has(to);
@@ -325,8 +323,7 @@ class Run {
   async #settle(trace: TraceLog): Promise<void> {
     const { config } = this.#request;
     const started = performance.now();
-    const rest = 2 * config.fetchMaxWaitMs;
-    const { settled, residual } = await settle(trace, config.settleTimeoutMs, rest, this.#ending.signal);
+    const { settled, residual } = await settle(trace, config.settleTimeoutMs, restMs(config), this.#ending.signal);
     // A cluster that was not given its time has not failed to settle.
     this.#check();
     this.#file.settled = settled && this.#file.healed === true;

@@ -11,10 +11,10 @@
 import type { Cluster, LinkProbe } from '../../nemesis/ports.ts';
 import { unrest } from '../../nemesis/rest.ts';
 import { EnvironmentError } from '../errors.ts';
+import { probePauseMs, probeTimeoutMs } from '../plan/patience.ts';
 import { watchForStalls } from './stalls.ts';
 import type { TraceLog } from './trace-log.ts';
 
-const PROBE_TIMEOUT_MS = 1_000;
 /** A process that stands still more often cannot tell whether a cluster settles. */
 const STALLS_MAX = 10;
 
@@ -26,10 +26,9 @@ export async function proveHealed(
 ): Promise<readonly LinkProbe[]> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const failed = (await cluster.probeLinks(PROBE_TIMEOUT_MS)).filter((probe) => !probe.ok);
+    const failed = (await cluster.probeLinks(probeTimeoutMs)).filter((probe) => !probe.ok);
     if (failed.length === 0 || performance.now() > deadline || signal.aborted) return failed;
-    // A refused connection answers at once: leave the node the time to start.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, probePauseMs));
   }
 }
 

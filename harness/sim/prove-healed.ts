@@ -5,14 +5,12 @@
  * A probe sets out from the place of a node, on a connection of its own, whatever the node's process does.
  */
 import type { LinkProbe, NodeName } from '../../nemesis/ports.ts';
+import { probePauseMs, probeTimeoutMs } from '../plan/patience.ts';
 import { addressOf } from './cluster.ts';
 import type { SimCluster } from './cluster.ts';
 import { ask } from './sim-requests.ts';
 
 const NS_PER_MS = 1e6;
-const PROBE_TIMEOUT_MS = 1_000;
-/** A refused connection answers at once: leave the node the time to start. */
-const PAUSE_NS = 100 * NS_PER_MS;
 
 /**
  * Lets time pass until every link has answered, for at most `timeoutMs`. Answers with the links that did not. Nodes that
@@ -29,7 +27,7 @@ export function proveHealed(
     const isThere = (node: NodeName): boolean => !hasCrashed(node) || kernel.node(node).running;
     const failed = probeLinks(cluster, isThere).filter((probe) => !probe.ok);
     if (failed.length === 0 || kernel.nowNs > deadlineNs) return failed;
-    kernel.runFor(PAUSE_NS);
+    kernel.runFor(probePauseMs * NS_PER_MS);
   }
 }
 
@@ -48,7 +46,7 @@ function probeLinks(cluster: SimCluster, isThere: (node: NodeName) => boolean): 
       api: 'ApiVersions' as const,
       version: 0,
       body: { clientSoftwareName: '', clientSoftwareVersion: '' },
-      timeoutMs: PROBE_TIMEOUT_MS,
+      timeoutMs: probeTimeoutMs,
     };
     ask(kernel, question, (answer) => {
       probes.push({

@@ -10,12 +10,9 @@ import { defaultClientConfig } from '../client/contract.ts';
 import type { ClientOperation, Completion } from '../client/operations.ts';
 import type { RunConfig } from '../plan/config.ts';
 import type { Random } from '../plan/random.ts';
-import type { FinalReadState } from '../workload/final-read.ts';
-import { completeness, createFinalRead, nextFinalOperation, observeFinalRead } from '../workload/final-read.ts';
-import type { ValueCounters } from '../workload/send-poll.ts';
-import { createSendPoll, defaultSendPoll, nextOperation } from '../workload/send-poll.ts';
+import { drawnLoad, finalReaders, finalReading } from '../workload/sources.ts';
 import { startThread } from '../workload/thread.ts';
-import type { Source, Thread, ThreadPorts } from '../workload/thread.ts';
+import type { Thread, ThreadPorts } from '../workload/thread.ts';
 import { writtenLoad } from '../workload/written.ts';
 import { addressOf } from './cluster.ts';
 import type { SimCluster } from './cluster.ts';
@@ -36,8 +33,6 @@ export interface SimLoadOptions {
 const NS_PER_MS = 1e6;
 /** Unix time at which the run's clock stands at zero, as records carry it: the first of January 2026. */
 const UNIX_ORIGIN_MS = 1_767_225_600_000;
-/** Readers of the final read, each on its own. */
-const FINAL_READERS = 2;
 
 export class SimLoad {
   readonly #options: SimLoadOptions;
@@ -49,10 +44,13 @@ export class SimLoad {
 
   /** Starts all processes; the topic must exist. */
   start(): void {
-    const { config, plan } = this.#options;
+    const { config, plan, keys, random, cluster } = this.#options;
+    const { kernel } = cluster;
     const ports = this.#ports(false);
     const sourceOf =
-      plan === null ? this.#drawn() : writtenLoad(plan, config.concurrency, this.#options.cluster.kernel.nowNs);
+      plan === null
+        ? drawnLoad(config, keys, random, () => kernel.nowNs)
+        : writtenLoad(plan, config.concurrency, kernel.nowNs);
     this.#threads = Array.from({ length: config.concurrency }, (_, thread) =>
       startThread(ports, thread, sourceOf, () => {}),
     );
@@ -72,35 +70,17 @@ export class SimLoad {
   finalRead(ends: ReadonlyMap<Key, number>, timeoutMs: number): boolean {
     const { config, cluster } = this.#options;
     const { kernel } = cluster;
-    const readers: FinalReadState[] = [];
-    const readerOf = (): Source => {
-      const state = createFinalRead(ends);
-      readers.push(state);
-      return {
-        next: (nowNs) => nextFinalOperation(state, nowNs),
-        observe: (completion, positions, nowNs) => observeFinalRead(state, completion, positions, nowNs),
-      };
-    };
+    const final = finalReading(ends);
     const ports = this.#ports(true);
     const reading = this.#threads
-      .slice(0, FINAL_READERS)
-      .map(({ process }) => startThread(ports, nextProcess(process, config.concurrency), readerOf, () => {}));
+      .slice(0, finalReaders)
+      .map(({ process }) => startThread(ports, nextProcess(process, config.concurrency), final.sourceOf, () => {}));
     const read = (): boolean => reading.every((thread) => thread.ended);
     if (!kernel.runUntil(read, timeoutMs * NS_PER_MS)) {
       for (const thread of reading) thread.stop();
       kernel.runUntil(read, Infinity);
     }
-    return [...completeness(readers, ends).values()].every((key) => key.complete);
-  }
-
-  #drawn(): (process: number) => Source {
-    const { config, keys, random, cluster } = this.#options;
-    const values: ValueCounters = new Map();
-    const workload = { keys, rate: config.rate, concurrency: config.concurrency, ...defaultSendPoll };
-    return (process) => {
-      const state = createSendPoll(workload, values, random.stream(`workload:${process}`), cluster.kernel.nowNs);
-      return { next: (nowNs) => nextOperation(state, nowNs), observe: () => {} };
-    };
+    return [...final.reached().values()].every((key) => key.complete);
   }
 
   #ports(final: boolean): ThreadPorts {

@@ -18,6 +18,7 @@ import { HistoryLines } from '../client/history-lines.ts';
 import { keyOf } from '../client/operations.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import { clusterSettingsOf } from '../plan/cluster-settings.ts';
+import { finalReadTimeoutMs, healTimeoutMs, readyTimeoutMs, restMs } from '../plan/patience.ts';
 import { createRandom } from '../plan/random.ts';
 import type { Random } from '../plan/random.ts';
 import { SimCluster } from './cluster.ts';
@@ -31,9 +32,6 @@ import type { Simulation, SimulationFacts, SimulationRequest } from './simulatio
 
 const NS_PER_MS = 1e6;
 const SECOND_MS = 1_000;
-const READY_TIMEOUT_MS = 30_000;
-const HEAL_TIMEOUT_MS = 15_000;
-const FINAL_READ_TIMEOUT_MS = 15_000;
 /** Every action of the nemesis is answered long before, and every operation of a client over. */
 const STOP_TIMEOUT_NS = 600_000 * NS_PER_MS;
 
@@ -165,7 +163,7 @@ class SimulatedRun {
     this.#load.stop();
     this.#end('the load', () => this.#load.ended);
     this.#settle();
-    this.#facts.finalReadComplete = this.#load.finalRead(endsOf(this.#view), FINAL_READ_TIMEOUT_MS);
+    this.#facts.finalReadComplete = this.#load.finalRead(endsOf(this.#view), finalReadTimeoutMs);
     this.#facts.finalLeaders = leadersOf(this.#view);
   }
 
@@ -178,16 +176,16 @@ class SimulatedRun {
   /** The topic is there, and every replica in its role; else what is missing. */
   #getReady(): string | null {
     const { topic, partitions, replicationFactor } = this.#request.config;
-    const missing = this.#admin.createTopic(topic, partitions, replicationFactor, READY_TIMEOUT_MS);
+    const missing = this.#admin.createTopic(topic, partitions, replicationFactor, readyTimeoutMs);
     if (missing !== null) return missing;
-    const ready = this.#untilTrace(() => isFullySynced(this.#view), READY_TIMEOUT_MS * NS_PER_MS);
-    return ready ? null : `the cluster did not get ready within ${READY_TIMEOUT_MS / 1000} s`;
+    const ready = this.#untilTrace(() => isFullySynced(this.#view), readyTimeoutMs * NS_PER_MS);
+    return ready ? null : `the cluster did not get ready within ${readyTimeoutMs / 1000} s`;
   }
 
   #proveHealed(): void {
     const startNs = this.#cluster.kernel.nowNs;
     // A node that crashed does not answer, whatever its links are like.
-    const deaf = proveHealed(this.#cluster, (node) => this.#crashed.has(node), HEAL_TIMEOUT_MS);
+    const deaf = proveHealed(this.#cluster, (node) => this.#crashed.has(node), healTimeoutMs);
     this.#facts.healed = deaf.length === 0;
     this.#facts.healMs = this.#msSince(startNs);
     this.#remain(deaf.map((probe) => `no round trip from ${probe.from} to ${probe.to}: ${probe.error ?? 'no answer'}`));
@@ -195,11 +193,11 @@ class SimulatedRun {
 
   /** The rule of `harness/run/settle.ts`: at rest, and no change for longer than a follower's fetch can wait. */
   #settle(): void {
-    const { settleTimeoutMs, fetchMaxWaitMs } = this.#request.config;
+    const { config } = this.#request;
     const { kernel } = this.#cluster;
-    const restNs = 2 * fetchMaxWaitMs * NS_PER_MS;
+    const restNs = restMs(config) * NS_PER_MS;
     const startNs = kernel.nowNs;
-    const deadlineNs = startNs + settleTimeoutMs * NS_PER_MS;
+    const deadlineNs = startNs + config.settleTimeoutMs * NS_PER_MS;
     let settled = false;
     while (!settled && kernel.nowNs < deadlineNs) {
       if (!this.#untilTrace(() => unrest(this.#view).length === 0, deadlineNs - kernel.nowNs)) break;
