@@ -103,9 +103,8 @@ async function inSimulator(request: StoredPlan, { directory, command, progress }
   const { executeSimulatedRun } = await import('../run/simulated-run.ts');
   const { writeRunReport } = await import('../report/run.ts');
   progress.step('simulating');
-  const report = executeSimulatedRun({ request, name: nameOf(request), command, directory, keep: () => true });
-  if (report.kept) writeRunReport(directory);
-  return report;
+  const name = nameOf(request);
+  return executeSimulatedRun({ request, name, command, directory, keep: () => true, report: writeRunReport });
 }
 
 async function onMachines(plan: StoredPlan, { directory, command, progress }: Place): Promise<RunReport> {

@@ -29,6 +29,7 @@ export async function runSimulated(
   progress.line('brokers run in the simulator, in virtual time');
   const config = runConfigFrom(flags, flags.build, seed, 'sim');
   const { executeSimulatedRun, planOf } = await import('../run/simulated-run.ts');
+  const { writeRunReport } = await import('../report/run.ts');
   const request = { config, schedule: planOf(config), ...(flags.codec ? { codec: true } : {}) };
   const command = commandOfRun(config) + (flags.codec ? ' --codec' : '');
   const name = `${flags.build}-${seed}`;
@@ -41,13 +42,12 @@ export async function runSimulated(
     command,
     directory,
     keep: () => true,
+    report: (where) => {
+      progress.step('writing the report');
+      writeRunReport(where);
+    },
     onlooker: { onSecond: (ms) => progress.detail(`${ms / 1000} of ${Math.round(config.timeLimitMs / 1000)} s`) },
   });
-  if (kept) {
-    const { writeRunReport } = await import('../report/run.ts');
-    progress.step('writing the report');
-    writeRunReport(directory);
-  }
   if (results !== null) {
     sayResults(results, progress.line);
     if (kept) progress.line(`report  ${relative('.', join(directory, 'report.html'))}`);

@@ -32,8 +32,14 @@ const keeps: Readonly<Record<ComparedRun['keep'], (results: RunResults) => boole
 
 export function runJob({ config, name, command, directory, keep }: ComparedRun): ComparedOutcome {
   const request = { config, schedule: planOf(config) };
-  const { results, error, kept } = executeSimulatedRun({ request, name, command, directory, keep: keeps[keep] });
-  if (kept) writeRunReport(directory);
+  const { results, error, kept } = executeSimulatedRun({
+    request,
+    name,
+    command,
+    directory,
+    keep: keeps[keep],
+    report: writeRunReport,
+  });
   return { results: results === null ? null : summaryOf(results), error: error?.message ?? null, kept };
 }
 

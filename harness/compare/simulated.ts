@@ -8,7 +8,7 @@
  * Invariant: what is counted does not depend on how many threads there are.
  */
 import { join } from 'node:path';
-import { EnvironmentError, InterruptedError } from '../errors.ts';
+import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
 import { defaultThreads, runJobs } from '../explore/pool.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { paint, type Progress } from '../progress.ts';
@@ -64,7 +64,12 @@ export async function runSimulatedComparison(request: SimulatedComparisonRequest
   let pairs = pairsOf(request, planned, outcomes);
   if (failure === null) pairs = keepTold(request, pairs);
   const results = concludeComparison({ ...request, runtime: 'sim' }, pairs);
-  writeJson(join(directory, 'results.json'), results);
+  try {
+    writeJson(join(directory, 'results.json'), results);
+  } catch (error) {
+    // What was found is still told, if not by a file.
+    failure ??= environmentErrorFrom(error, 'cannot write the results');
+  }
   const failed = failureIn(results);
   if (failed !== null) failure ??= new EnvironmentError(failed);
   progress.line(`${summaryLine(request, pairs)} (${((performance.now() - startMs) / 1000).toFixed(1)} s)`);

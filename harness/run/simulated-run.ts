@@ -11,7 +11,7 @@ import { checkRun } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { collectedBytes } from '../check/collected-bytes.ts';
 import { decompressors } from '../check/decompressors.ts';
-import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
+import { EnvironmentError, environmentErrorFrom, isSystemError } from '../errors.ts';
 import { simulate } from '../sim/simulate.ts';
 import type { Onlooker } from '../sim/simulate.ts';
 import type { Simulation, SimulationRequest } from '../sim/simulation.ts';
@@ -34,11 +34,13 @@ export interface SimulatedRunRequest extends SimulatedRunName {
   readonly directory: string | null;
   /** Whether a run with these results leaves files. */
   readonly keep: (results: RunResults) => boolean;
+  /** Renders the report from the files that were kept. */
+  readonly report?: (directory: string) => unknown;
   readonly onlooker?: Onlooker;
 }
 
 export interface SimulatedRunReport extends RunReport {
-  /** Whether its files were written. */
+  /** Whether its files were written, all of them. */
   readonly kept: boolean;
   readonly simulation: Simulation;
 }
@@ -63,7 +65,9 @@ export function executeSimulatedRun(wanted: SimulatedRunRequest): SimulatedRunRe
     writeSimulationFiles(directory, simulation, request.schedule, request.load);
     writeJson(join(directory, 'run.json'), runFile(wanted, simulation, directory, startedAt, phases));
     writeJson(join(directory, 'results.json'), results);
+    wanted.report?.(directory);
   } catch (cause) {
+    if (!(cause instanceof EnvironmentError || isSystemError(cause))) throw cause;
     // What was found stays found, even if it cannot be written down.
     return { results, error: environmentErrorFrom(cause, 'cannot write the run'), kept: false, simulation };
   }
