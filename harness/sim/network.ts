@@ -288,7 +288,7 @@ export class Network {
 
   #isHeld(lane: Lane, message: Message): boolean {
     for (const hold of this.#holds) {
-      if (!hold.exempt.delete(message) && hold.matches(lane, message)) return true;
+      if (hold.matches(lane, message) && !hold.exempt.has(message)) return true;
     }
     return false;
   }

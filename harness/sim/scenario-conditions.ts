@@ -326,14 +326,17 @@ function lostFrom(play: Play, partition: PartitionName): string[] {
   });
 }
 
-/** The first offset at which two replicas hold different records. */
+/** The first offset, from the largest log start to the smallest LEO, at which two replicas hold different records. */
 function firstDifference(play: Play, partition: PartitionName): string | null {
-  const logs = play.state(partition).replicas.map((id) => [id, play.valuesOf(id, partition)] as const);
-  const shortest = Math.min(...logs.map(([, records]) => records.length));
-  for (let index = 0; index < shortest; index++) {
-    const values = logs.map(([id, records]) => `broker ${id} has ${records[index]?.value}`);
-    const same = logs.every(([, records]) => records[index]?.value === logs[0]?.[1][index]?.value);
-    if (!same) return `at ${logs[0]?.[1][index]?.offset}: ${values.join(', ')}`;
+  const { replicas } = play.state(partition);
+  const logs = replicas.flatMap((id) => play.node(id).disk.find(partition.key) ?? []);
+  if (logs.length < replicas.length) return null;
+  const held = replicas.map((id) => new Map(play.valuesOf(id, partition).map(({ offset, value }) => [offset, value])));
+  const end = Math.min(...logs.map(endOffsetOf));
+  for (let offset = Math.max(...logs.map(({ baseOffset }) => baseOffset)); offset < end; offset += 1) {
+    const values = held.map((log) => log.get(offset));
+    if (new Set(values).size === 1) continue;
+    return `at ${offset}: ${replicas.map((id, index) => `broker ${id} has ${values[index]}`).join(', ')}`;
   }
   return null;
 }

@@ -205,6 +205,21 @@ test('a held message stops its lane; one can be let through, and a release deliv
   expect(two.seen.slice(1)).toEqual(['20 request broker-1.1#1', '20 request broker-1.1#2']);
 });
 
+test('what one hold lets through is stopped by another, and not again by the first when that one ends', () => {
+  const { kernel, one, two } = pair();
+  const { network } = kernel;
+  const first = network.hold((_, message) => message.kind === 'request');
+  const second = network.hold((_, message) => message.correlationId === 0);
+  one.ask(2, 0);
+  kernel.runFor(10 * ms);
+  network.letThrough(first, network.heldBy(first)[0]!.message);
+  kernel.runFor(10 * ms);
+  expect(two.seen).toEqual([]);
+  network.release(second);
+  kernel.runFor(10 * ms);
+  expect(two.seen).toEqual(['20 request broker-1.1#0']);
+});
+
 test('a core is woken at its deadline, also at one that it moved', () => {
   const { kernel, one } = pair();
   one.deadlineNs = 30 * ms;
