@@ -58,8 +58,11 @@ export function groupFindings(
   });
 }
 
-/** Ranges that are longer than this are looked through one by one. */
+/** Causes with ranges longer than this are asked about every finding; of a finding's only so much is looked up. */
 const maxNarrow = 64;
+
+/** So many causes are known by one value, offset or election: the first of them explains as well as the last. */
+const maxNear = 32;
 
 /** The possible causes of one partition, by what a finding may share with them: so that many of each are found at once. */
 class CausesOfKey {
@@ -68,21 +71,18 @@ class CausesOfKey {
   readonly byElection = new Map<number, Finding[]>();
   /** Those with long ranges, and divergences. */
   readonly wide = new Set<Finding>();
-  readonly all: Finding[] = [];
 
   add(cause: Finding): void {
-    this.all.push(cause);
-    for (const row of cause.rows) listIn(this.byRow, row).push(cause);
-    if (cause.lackingEpoch !== null) listIn(this.byElection, cause.lackingEpoch).push(cause);
+    for (const row of cause.rows) note(this.byRow, row, cause);
+    if (cause.lackingEpoch !== null) note(this.byElection, cause.lackingEpoch, cause);
     if (cause.kind === 'replica-divergence') this.wide.add(cause);
     for (const [from, to] of cause.ranges) {
       if (to - from >= maxNarrow) this.wide.add(cause);
-      else for (let offset = from; offset <= to; offset += 1) listIn(this.byOffset, offset).push(cause);
+      else for (let offset = from; offset <= to; offset += 1) note(this.byOffset, offset, cause);
     }
   }
 
   near(finding: Finding): Iterable<Finding> {
-    if (finding.ranges.some(([from, to]) => to - from >= maxNarrow)) return this.all;
     const found = new Set(this.wide);
     const take = (causes: readonly Finding[] | undefined): void => {
       for (const cause of causes ?? []) found.add(cause);
@@ -90,9 +90,14 @@ class CausesOfKey {
     for (const row of finding.rows) take(this.byRow.get(row));
     if (finding.lackingEpoch !== null) take(this.byElection.get(finding.lackingEpoch));
     for (const [from, to] of finding.ranges)
-      for (let offset = from; offset <= to; offset += 1) take(this.byOffset.get(offset));
+      for (let offset = from; offset <= Math.min(to, from + maxNarrow); offset += 1) take(this.byOffset.get(offset));
     return found;
   }
+}
+
+function note(map: Map<number, Finding[]>, key: number, cause: Finding): void {
+  const list = listIn(map, key);
+  if (list.length < maxNear) list.push(cause);
 }
 
 class Causes {

@@ -76,6 +76,9 @@ export function emptyFinding(kind: AnomalyKind, key: Key | null): Finding {
   };
 }
 
+/** So many findings of one kind are made up; a history that has more is as wrong as it can be. */
+export const maxFindings = 10_000;
+
 /** So many values and references are listed of one anomaly; its summary tells the whole number. */
 const maxListed = 100;
 

@@ -13,7 +13,7 @@ import type { StepBack } from '../readers.ts';
 import type { AnomalyKind } from '../results.ts';
 import { firstNotBefore } from '../search.ts';
 import { classByRecords, isDeleted, standsAt } from '../standing.ts';
-import { emptyFinding, historyReference, inWords, listed, type Finding } from './finding.ts';
+import { emptyFinding, historyReference, inWords, listed, maxFindings, rangesOf, type Finding } from './finding.ts';
 
 export function findReaderOrder(evidence: Evidence): Finding[] {
   const { stepsBack, stepsBackWithin } = evidence.history.readers;
@@ -28,7 +28,7 @@ function skips(evidence: Evidence): Finding[] {
   const { gaps } = evidence.history.readers;
   const findings: Finding[] = [];
   const known = new Map<number, Float64Array>();
-  for (let gap = 0; gap < gaps.count; gap += 1) {
+  for (let gap = 0; gap < gaps.count && findings.length < maxFindings; gap += 1) {
     const [between, within, key] = [gaps.between.get(gap), gaps.within.get(gap), gaps.key.get(gap)];
     if ((between === -1 && within === -1) || isDeleted(evidence, key)) continue;
     let offsets = known.get(key);
@@ -53,7 +53,7 @@ interface Skipped {
 }
 
 /** So many of the records in one gap are looked at. */
-const maxInGap = 1000;
+const maxInGap = 100;
 
 function inGap(offsets: Float64Array, after: number, before: number): number[] {
   const found: number[] = [];
@@ -102,7 +102,7 @@ function skip(
       summary: `a reader went from offset ${after} of ${name} to ${before} and passed over ${shown}`,
       evidence: listed([historyReference(index), ...rows.slice(0, 10).flatMap((row) => sightings(evidence, row))]),
       rows: concerned,
-      ranges: offsets.map((offset) => [offset, offset] as const),
+      ranges: rangesOf(offsets),
     },
   ];
 }

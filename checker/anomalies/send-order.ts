@@ -14,7 +14,7 @@ import { acksAll, outcome } from '../index-history.ts';
 import type { AnomalyKind } from '../results.ts';
 import { firstNotBefore } from '../search.ts';
 import { classByRecords, isDeleted, standsAt } from '../standing.ts';
-import { emptyFinding, type Finding } from './finding.ts';
+import { emptyFinding, maxFindings, type Finding } from './finding.ts';
 import { historyOf } from './loss.ts';
 
 export function findSendOrder(evidence: Evidence): Finding[] {
@@ -33,8 +33,9 @@ export function findSendOrder(evidence: Evidence): Finding[] {
   for (const [key, rows] of suspects) {
     if (isDeleted(evidence, key)) continue;
     const witnesses = new Witnesses(evidence, key);
-    for (const row of rows) findings.push(...outOfOrder(evidence, row, witnesses));
-    findings.push(...sendsBack(evidence, key, new Set(rows)));
+    for (const row of rows.slice(0, maxFindings)) findings.push(...outOfOrder(evidence, row, witnesses));
+    findings.push(...sendsBack(evidence, key, new Set(rows.slice(0, maxFindings))));
+    if (findings.length >= maxFindings) break;
   }
   return [...findings, ...sendsBackWithin(evidence)];
 }
@@ -121,7 +122,7 @@ function sendsBack(evidence: Evidence, key: number, suspects: ReadonlySet<number
 function sendsBackWithin(evidence: Evidence): Finding[] {
   const { values, transactions } = evidence.history;
   const findings: Finding[] = [];
-  for (let at = 0; at < transactions.sendPairs.length; at += 2) {
+  for (let at = 0; at < transactions.sendPairs.length && findings.length < maxFindings; at += 2) {
     const [before, row] = [transactions.sendPairs.get(at), transactions.sendPairs.get(at + 1)];
     const [from, to] = [provenOffset(evidence, before), provenOffset(evidence, row)];
     if (from === -1 || to === -1 || to > from || isDeleted(evidence, values.key.get(row))) continue;
