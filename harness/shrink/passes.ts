@@ -33,6 +33,9 @@ export type Pass = Generator<Case, Case, Case | null>;
 const WINDOWS_MS = [2_500, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000];
 /** What the end is cut to, after the moment at which all was lost. */
 const MARGINS_MS = [50, 500, 2_000, 5_000];
+/** Pairs are tried among more faults than these, and no more than those. */
+const FEW_FAULTS = 4;
+const MANY_FAULTS = 14;
 /** One in so many sends may do. */
 const SHARES = [16, 8, 4, 2, 1];
 const LONG_PAUSE_MS = 1_500;
@@ -93,6 +96,22 @@ export function* dropKinds(from: Case): Pass {
 /** Leaves out faults, each with its end. */
 export function dropFaults(from: Case): Pass {
   return spare(from, from.schedule.faults, withFaults);
+}
+
+/** Leaves out two faults at once, where one alone could not be spared: the second may have mended what the first broke. */
+export function* dropPairs(from: Case): Pass {
+  const { faults } = from.schedule;
+  if (faults.length <= FEW_FAULTS || faults.length > MANY_FAULTS) return from;
+  for (const first of faults.keys()) {
+    for (let second = first + 1; second < faults.length; second += 1) {
+      const accepted = yield withFaults(
+        from,
+        faults.filter((_, index) => index !== first && index !== second),
+      );
+      if (accepted !== null) return yield* dropPairs(accepted);
+    }
+  }
+  return from;
 }
 
 /** Takes out the time in which nothing begins or ends. */

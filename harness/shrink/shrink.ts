@@ -21,6 +21,7 @@ import {
   dropFaults,
   dropKinds,
   dropOperations,
+  dropPairs,
   dropSteps,
   onePartition,
   roundNumbers,
@@ -154,6 +155,7 @@ const late: readonly NamedPass[] = [
   ['leaving out steps', dropSteps],
   ['rounding numbers', roundNumbers],
   ['cutting the end', cutTail],
+  ['leaving out pairs of faults', dropPairs],
   ['leaving out faults', dropFaults],
 ];
 
