@@ -8,7 +8,7 @@
 import { leaderLog, partitionOf, unknownBecause, type Evidence } from '../evidence.ts';
 import { judgeLoss, neverCommitted } from '../excuse.ts';
 import { outcome } from '../index-history.ts';
-import { firstNotBefore } from '../search.ts';
+import { Heap } from '../search.ts';
 import { historyReference, listed, plural, type Finding } from './finding.ts';
 import { historyOf, readAt } from './loss.ts';
 
@@ -109,37 +109,45 @@ export function findVanishedReads(evidence: Evidence): Finding[] {
   return findings;
 }
 
-/** Without logs: read once, and passed over by a reader who began after that. */
+/**
+ * Without logs: read once, and passed over by a reader who began after that. The values of a key are gone through by
+ * offset, with the gaps that are open there by when their latest reader began.
+ */
 function passedOverLater(evidence: Evidence): Map<number, number> {
   const { history } = evidence;
   const { values } = history;
   const gone = new Map<number, number>();
   const { gaps } = history.readers;
-  if (gaps.count === 0) return gone;
-  const rowsByKey = new Map<number, number[]>();
-  for (const row of rowsRead(evidence)) {
-    const key = values.key.get(row);
-    const list = rowsByKey.get(key);
-    if (list === undefined) rowsByKey.set(key, [row]);
-    else list.push(row);
-  }
-  for (const rows of rowsByKey.values()) rows.sort((x, y) => values.readOffset.get(x) - values.readOffset.get(y));
+  const gapsOfKey = new Map<number, number[]>();
   for (let gap = 0; gap < gaps.count; gap += 1) {
-    const since = gaps.since.get(gap);
-    const rows = since === -1 ? [] : (rowsByKey.get(gaps.key.get(gap)) ?? []);
-    for (let at = firstAfter(evidence, rows, gaps.after.get(gap)); at < rows.length; at += 1) {
-      const row = rows[at] as number;
-      if (values.readOffset.get(row) >= gaps.before.get(gap)) break;
-      if (values.readBy.get(row) < since && !gone.has(row)) gone.set(row, gaps.sinceIndex.get(gap));
+    if (gaps.since.get(gap) !== -1) listIn(gapsOfKey, gaps.key.get(gap)).push(gap);
+  }
+  if (gapsOfKey.size === 0) return gone;
+  const rowsOfKey = new Map<number, number[]>();
+  for (const row of rowsRead(evidence))
+    if (gapsOfKey.has(values.key.get(row))) listIn(rowsOfKey, values.key.get(row)).push(row);
+  for (const [key, rows] of rowsOfKey) {
+    const pending = listIn(gapsOfKey, key).sort((x, y) => gaps.after.get(y) - gaps.after.get(x));
+    const open = new Heap((gap) => gaps.since.get(gap));
+    for (const row of rows.sort((x, y) => values.readOffset.get(x) - values.readOffset.get(y))) {
+      const offset = values.readOffset.get(row);
+      while (pending.length > 0 && gaps.after.get(pending.at(-1) as number) < offset)
+        open.push(pending.pop() as number);
+      while (open.top !== -1 && gaps.before.get(open.top) <= offset) open.pop();
+      if (open.top !== -1 && values.readBy.get(row) < gaps.since.get(open.top))
+        gone.set(row, gaps.sinceIndex.get(open.top));
     }
   }
   return gone;
 }
 
-/** The first of `rows`, sorted by where they were read, that was read after `offset`. */
-function firstAfter(evidence: Evidence, rows: readonly number[], offset: number): number {
-  const { readOffset } = evidence.history.values;
-  return firstNotBefore(rows.length, (at) => readOffset.get(rows[at] as number) <= offset);
+function listIn(map: Map<number, number[]>, key: number): number[] {
+  let list = map.get(key);
+  if (list === undefined) {
+    list = [];
+    map.set(key, list);
+  }
+  return list;
 }
 
 function vanished(evidence: Evidence, row: number, laterRead: number): Finding | null {

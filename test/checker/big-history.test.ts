@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkRun } from '../../checker/check.ts';
+import type { Operation } from '../../checker/history.ts';
 import { bigHistory } from './big-history.ts';
 import { historyInput } from './story.ts';
 
@@ -19,3 +20,46 @@ it('one loss and one duplicate among very many records are found, and nothing el
     ['duplicate', 'tide-1', [701]],
   ]);
 });
+
+/** Quadratic time would take many minutes. */
+const PATIENCE_MS = 60_000;
+
+it(
+  'what is wrong in tens of thousands of ways is judged in linear time',
+  () => {
+    const count = 40_000;
+    const history: Operation[] = [];
+    const add = (process: number, f: string, invoked: unknown, completed: unknown): void => {
+      for (const [type, value] of [
+        ['invoke', invoked],
+        ['ok', completed],
+      ])
+        history.push({ index: history.length, time: history.length, process, type, f, value } as unknown as Operation);
+    };
+    for (let value = 0; value < count; value += 1) {
+      add(value % 8, 'send', [['send', 'a-0', value]], [['send', 'a-0', [count - value, value]]]);
+      if (value % 3 === 0)
+        add(
+          100 + value,
+          'poll',
+          [['poll']],
+          [
+            [
+              'poll',
+              {
+                'a-0': [
+                  [0, -1],
+                  [count - value, value],
+                ],
+              },
+            ],
+          ],
+        );
+    }
+    const { valid, anomalies } = checkRun(historyInput([], { history }));
+    expect(valid).toBe(false);
+    const kinds = anomalies.flatMap(({ kind, consequences }) => [kind, ...consequences.map((each) => each.kind)]);
+    expect(kinds).toEqual(expect.arrayContaining(['realtime-order', 'lost-write', 'int-poll-skip']));
+  },
+  PATIENCE_MS,
+);
