@@ -63,6 +63,24 @@ export class Stays {
     return found.sort((x, y) => x - y);
   }
 
+  /** The stays that begin at one offset, of each offset at which not all are the same batch, in rising order. */
+  differing(): number[][] {
+    const found: number[][] = [];
+    for (let stay = 0; stay < this.count; stay += 1) {
+      // Of each offset once: where its chain begins.
+      if (this.#heads.get(this.base.get(stay)) !== stay) continue;
+      const together: number[] = [];
+      for (let other = stay; other !== -1; other = this.#next.get(other)) together.push(other);
+      if (together.some((other) => !this.isSameBatch(stay, other))) found.push(together);
+    }
+    return found.sort(([x], [y]) => this.base.get(x as number) - this.base.get(y as number));
+  }
+
+  /** Whether both hold the same records, as one leader wrote them. */
+  isSameBatch(one: number, other: number): boolean {
+    return this.epoch.get(one) === this.epoch.get(other) && this.hash.get(one) === this.hash.get(other);
+  }
+
   /** Pairs of stays that cover a common offset with records of different epochs, the lower epoch first. */
   *contested(): Generator<readonly [older: number, newer: number], void, undefined> {
     const order = Int32Array.from({ length: this.count }, (_, stay) => stay);

@@ -24,6 +24,7 @@ import { canonicalValue } from '../micro-operations.ts';
 import { brokers, traceReference, type ClusterTrace, type PartitionTrace, type RoleAt } from '../replicas.ts';
 import type { Reference } from '../results.ts';
 import { whyDiverged } from '../why.ts';
+import type { Stays } from '../stays.ts';
 import { covers, listed, offsetsInWords, rangesOf, type Finding } from './finding.ts';
 
 export function findDivergences(evidence: Evidence): Finding[] {
@@ -223,78 +224,99 @@ function contradictions(evidence: Evidence, cluster: ClusterTrace, partition: Pa
 
 /** For each follower and each epoch in which it appended: all that it has below that append must be its leader's. */
 function liveDivergences(evidence: Evidence, cluster: ClusterTrace, partition: PartitionTrace): Finding[] {
+  const rivals = rivalStays(partition.stays);
+  if (rivals.size === 0) return [];
+  const firsts = firstAppends(cluster, partition);
   const findings: Finding[] = [];
   const pairs = new Set<string>();
   for (const [node, roles] of partition.roles) {
     for (const role of roles) {
-      if (role.line.role !== 'follower' || role.line.leader === null) continue;
-      const found = compareWithLeader(cluster, partition, node, role);
+      const { leader } = role.line;
+      if (role.line.role !== 'follower' || leader === null) continue;
+      const first = firsts.get(`${node} ${role.epoch}`);
+      const rivalsOfBoth = rivals.get(`${node} ${leader}`);
+      if (first === undefined || rivalsOfBoth === undefined) continue;
+      const found = compareWithLeader(cluster, partition, role, first, rivalsOfBoth);
       if (found === null) continue;
       const [mine, theirs] = found;
       const { stays } = partition;
       const name = `${stays.base.get(mine)} ${stays.epoch.get(mine)} ${stays.epoch.get(theirs)}`;
       if (pairs.has(name)) continue;
       pairs.add(name);
-      const summary = `broker ${node} followed broker ${role.line.leader} in epoch ${role.epoch} of ${partition.key} and kept another record at offset ${stays.base.get(mine)} than its leader had`;
+      const summary = `broker ${node} followed broker ${leader} in epoch ${role.epoch} of ${partition.key} and kept another record at offset ${stays.base.get(mine)} than its leader had`;
       findings.push(traceDivergence(evidence, cluster, partition, [mine, theirs], summary, 'live'));
     }
   }
   return findings;
 }
 
-/** The lowest pair of stays that differ, when `node` first appended in the epoch of `role`. */
+/**
+ * Stays of two nodes that begin at one offset and differ, by the names of both nodes, in the order of their offsets. Only
+ * where a log was cut, or should have been, are there any: so what is looked at for each role follows the conflicts and
+ * not the length of the log.
+ */
+function rivalStays(stays: Stays): Map<string, (readonly [mine: number, theirs: number])[]> {
+  const found = new Map<string, (readonly [number, number])[]>();
+  for (const together of stays.differing()) {
+    for (const mine of together) {
+      for (const theirs of together) {
+        if (stays.isSameBatch(mine, theirs) || stays.node.get(mine) === stays.node.get(theirs)) continue;
+        const name = `${stays.node.get(mine)} ${stays.node.get(theirs)}`;
+        const pairs = found.get(name);
+        if (pairs === undefined) found.set(name, [[mine, theirs]]);
+        else pairs.push([mine, theirs]);
+      }
+    }
+  }
+  return found;
+}
+
+/** The lowest pair of stays that differ, when a follower first appended in the epoch of `role`, in the line `first`. */
 function compareWithLeader(
-  cluster: ClusterTrace,
+  { position, store }: ClusterTrace,
   partition: PartitionTrace,
-  node: number,
   role: RoleAt,
+  first: number,
+  rivals: readonly (readonly [mine: number, theirs: number])[],
 ): readonly [mine: number, theirs: number] | null {
   const leader = role.line.leader as number;
   const taken = partition.roles
     .get(leader)
     ?.find((other) => other.epoch === role.epoch && other.line.role === 'leader');
-  if (taken === undefined || leader === node) return null;
-  const first = firstAppendIn(cluster, partition, node, role.epoch);
-  if (first === -1) return null;
+  if (taken === undefined) return null;
+  const span = leadershipSpan({ position, store }, partition, leader, taken);
+  const place = position[first] as number;
   const { stays } = partition;
-  const span = leadershipSpan(cluster, partition, leader, taken);
-  const theirs = new Map<number, number>();
-  for (let stay = 0; stay < stays.count; stay += 1) {
-    if (stays.node.get(stay) !== leader) continue;
+  const isThere = (stay: number, at: number): boolean => {
     const removed = stays.removed.get(stay);
-    const appended = cluster.position[stays.appended.get(stay)] as number;
-    if (appended <= span && (removed === -1 || (cluster.position[removed] as number) > span)) {
-      theirs.set(stays.base.get(stay), stay);
-    }
-  }
-  const place = cluster.position[first] as number;
-  let lowest: readonly [number, number] | null = null;
-  for (let stay = 0; stay < stays.count; stay += 1) {
-    if (stays.node.get(stay) !== node || (cluster.position[stays.appended.get(stay)] as number) >= place) continue;
-    const removed = stays.removed.get(stay);
-    if (removed !== -1 && (cluster.position[removed] as number) <= place) continue;
-    const match = theirs.get(stays.base.get(stay));
-    if (match === undefined) continue;
-    if (stays.epoch.get(match) === stays.epoch.get(stay) && stays.hash.get(match) === stays.hash.get(stay)) continue;
-    if (lowest === null || stays.base.get(stay) < stays.base.get(lowest[0])) lowest = [stay, match];
-  }
-  return lowest;
+    return (
+      (position[stays.appended.get(stay)] as number) <= at && (removed === -1 || (position[removed] as number) > at)
+    );
+  };
+  // What it appends in that line itself it has from this leader.
+  const before = (stay: number): boolean => (position[stays.appended.get(stay)] as number) < place;
+  return rivals.find(([mine, theirs]) => before(mine) && isThere(mine, place) && isThere(theirs, span)) ?? null;
 }
 
-function firstAppendIn(cluster: ClusterTrace, partition: PartitionTrace, node: number, epoch: number): number {
-  const { stays } = partition;
-  let first = -1;
+/** The line in which a node first appended in an epoch, by the names of both. */
+function firstAppends({ position, store }: ClusterTrace, { stays }: PartitionTrace): Map<string, number> {
+  const firsts = new Map<string, number>();
   for (let stay = 0; stay < stays.count; stay += 1) {
     const row = stays.appended.get(stay);
-    if (stays.node.get(stay) !== node || cluster.store.epoch.get(row) !== epoch) continue;
-    if (first === -1 || (cluster.position[row] as number) < (cluster.position[first] as number)) first = row;
+    const name = `${stays.node.get(stay)} ${store.epoch.get(row)}`;
+    const first = firsts.get(name);
+    if (first === undefined || (position[row] as number) < (position[first] as number)) firsts.set(name, row);
   }
-  return first;
+  return firsts;
 }
 
 /** Place of the leader's last line within this leadership: before its next role, or before it restarted. */
-function leadershipSpan(cluster: ClusterTrace, partition: PartitionTrace, leader: number, taken: RoleAt): number {
-  const { store, position } = cluster;
+function leadershipSpan(
+  { store, position }: Pick<ClusterTrace, 'store' | 'position'>,
+  partition: PartitionTrace,
+  leader: number,
+  taken: RoleAt,
+): number {
   const place = position[taken.row] as number;
   const rows = store.rowsOf(leader);
   const next = partition.roles.get(leader)?.find((role) => (position[role.row] as number) > place);
