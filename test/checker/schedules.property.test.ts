@@ -17,7 +17,7 @@ import { inputOf, playedSteps } from './played.ts';
 
 /** How many schedules are tried of each kind, if not as many as stand below. Some take a few seconds on an idle machine. */
 const { RUNS } = process.env;
-const PATIENCE_MS = Math.max(120_000, Number(RUNS ?? 0) * 50);
+const PATIENCE_MS = Math.max(120_000, Number(RUNS ?? 0) * 200);
 
 const broker = fc.constantFrom('1', '2', '3');
 const place = fc.constantFrom('1', '2', '3', 'controller');
