@@ -70,6 +70,16 @@ export function holds(
   }
 }
 
+/** Whether a line of that event may bring it about. */
+export function mayBeShownBy({ seen }: Condition, event: string): boolean {
+  return seen === event || !comesWithRecords(event);
+}
+
+/** Lines of which there are many for every record, and which say nothing of who has a role. */
+export function comesWithRecords(event: string): boolean {
+  return event === 'append' || event === 'hw' || event === 'fetch' || event === 'ack';
+}
+
 /** What is waited for, in a few words. */
 export function describeCondition(condition: Condition): string {
   switch (condition.seen) {

@@ -84,8 +84,8 @@ export function conduct(state: ConductorState, event: ConductorEvent, nowNs: num
       break;
     case 'trace':
       foldLine(state.view, event.line);
-      // The common case, by far: nobody waits for anything that a line could show.
-      if (!isWatching(state)) return effects;
+      // The common case, by far: nobody waits for anything that this line could show.
+      if (!isWatching(state, event.line)) return effects;
       break;
     case 'acted':
       credit(state, hand.takeAnswer(state.hands, event.id, event.evidence));
@@ -104,9 +104,11 @@ export function conduct(state: ConductorState, event: ConductorEvent, nowNs: num
   return effects;
 }
 
-/** Whether any fault looks at what the trace shows now; if none does, only time and answers can move the conductor. */
-export function isWatching(state: ConductorState): boolean {
-  return state.loadStartNs !== null && state.runs.some(watches);
+/** Whether any fault waits for what such a line shows; if none does, only time and answers can move the conductor. */
+export function isWatching({ loadStartNs, runs }: ConductorState, { event }: TraceLine): boolean {
+  if (loadStartNs === null) return false;
+  for (const run of runs) if (watches(run, event)) return true;
+  return false;
 }
 
 /** When the conductor wants a `deadline` event; Infinity when only other events can move it. */

@@ -7,7 +7,7 @@
  *
  * Invariant: each fault writes one record at its start and one at its end, whatever happened in between.
  */
-import { describeCondition, holds, markOf } from './conditions.ts';
+import { comesWithRecords, describeCondition, holds, markOf, mayBeShownBy } from './conditions.ts';
 import type { Mark } from './conditions.ts';
 import { programOf } from './faults/index.ts';
 import type { EvidenceEntry, Program } from './faults/program.ts';
@@ -102,10 +102,27 @@ export function becomeDue(run: FaultRun, { view, loadStartNs }: Surroundings, no
   return run.phase === 'due';
 }
 
-/** Whether what the trace shows may move it now. */
-export function watches({ phase, fault, program, stepIndex }: FaultRun): boolean {
-  if (phase !== 'running') return phase === 'awaiting' || phase === 'due';
-  return 'await' in fault.until || program?.steps[stepIndex]?.step === 'await';
+/** Whether a line of that event may move it now. */
+export function watches({ phase, fault, program, stepIndex }: FaultRun, event: string): boolean {
+  const { at, until } = fault;
+  switch (phase) {
+    case 'awaiting':
+      return 'await' in at && mayBeShownBy(at.await, event);
+    case 'due':
+      /* It waits for somebody to have a role, or for another fault to end. */
+      return !comesWithRecords(event);
+    case 'running': {
+      const step = program?.steps[stepIndex];
+      return (
+        ('await' in until && mayBeShownBy(until.await, event)) ||
+        (step?.step === 'await' && mayBeShownBy(step.what, event))
+      );
+    }
+    case 'planned':
+    case 'ending':
+    case 'ended':
+      return false;
+  }
 }
 
 /** Finds out whom it hits, and begins. Without anybody to hit it waits a little, and is then over. */

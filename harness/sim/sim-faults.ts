@@ -94,7 +94,7 @@ export class SimFaults {
   #feed(event: ConductorEvent): void {
     const { kernel } = this.#options.cluster;
     const effects = conduct(this.#state, event, kernel.nowNs);
-    if (event.type === 'trace' && effects.length === 0 && !isWatching(this.#state)) return;
+    if (event.type === 'trace' && effects.length === 0 && !isWatching(this.#state, event.line)) return;
     for (const effect of effects) {
       if (effect.type === 'record') this.#options.record(effect.f, effect.value);
       else this.#act(effect.id, effect.action);
