@@ -20,6 +20,7 @@ describe('a consequence', () => {
     ['a value', { rows: [4] }, { rows: [9, 4] }],
     ['an offset', at(7), at(7)],
     ['the first offset of a range', at(7, 9), at(7)],
+    ['one of several offsets', at(9), { ranges: [[7, 7] as const, [9, 9] as const] }],
     ['the last offset of a range', at(9), at(7, 9)],
     ['an offset of a long range', at(7, 500), at(400)],
     ['an offset, of a long finding', at(7), at(7, 70_000)],
@@ -55,6 +56,10 @@ describe('a consequence', () => {
     });
     expect(Object.keys(grouped(loss, found('consumer-saw-uncommitted', { lackingEpoch: 4 })))).toHaveLength(2);
     expect(Object.keys(grouped(loss, found('inconsistent-offsets', { lackingEpoch: 3 })))).toHaveLength(2);
+    // A divergence is asked about everything in its partition.
+    const divergence = found('replica-divergence', { lackingEpoch: 3 });
+    expect(Object.keys(grouped(divergence, found('consumer-saw-uncommitted', { lackingEpoch: 4 })))).toHaveLength(2);
+    expect(Object.keys(grouped(found('replica-divergence'), found('consumer-saw-uncommitted')))).toHaveLength(2);
     const none = found('lost-acked-write');
     expect(Object.keys(grouped(none, found('consumer-saw-uncommitted')))).toHaveLength(2);
   });
@@ -80,6 +85,11 @@ describe('a consequence', () => {
       'lost-write': ['ack-conflict', 'duplicate'],
       'replica-divergence': [],
       'offset-moved': [],
+    });
+    const both = found('poll-skip', { rows: [1, 2] });
+    expect(grouped(found('replica-divergence', shared), found('ack-conflict', { rows: [2] }), both)).toEqual({
+      'replica-divergence': ['poll-skip'],
+      'ack-conflict': [],
     });
     expect(grouped(found('nonmonotonic-send', shared), found('duplicate', shared), conflict)).toEqual({
       'ack-conflict': ['nonmonotonic-send', 'duplicate'],
@@ -130,6 +140,11 @@ describe('a consequence', () => {
   it.each(['phantom', 'G1a', 'no-convergence', 'two-leaders-one-epoch'] as const)('is never %s', (kind) => {
     const shared = { rows: [1], ...at(1), lackingEpoch: 1 };
     expect(Object.keys(grouped(found('lost-write', shared), found(kind, shared)))).toHaveLength(2);
+  });
+
+  it('follows from no consequence that stands alone', () => {
+    const shared = { rows: [1] };
+    expect(grouped(found('duplicate', shared), found('poll-skip', shared))).toEqual({ duplicate: [], 'poll-skip': [] });
   });
 
   it('is found among very many causes at one place', () => {
