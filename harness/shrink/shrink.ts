@@ -10,7 +10,7 @@
 import { InterruptedError } from '../errors.ts';
 import type { Anomaly } from '../../checker/results.ts';
 import type { SimulationRequest } from '../sim/simulation.ts';
-import { loadOf, withFault } from './case.ts';
+import { loadOf } from './case.ts';
 import type { Case } from './case.ts';
 import { momentOf } from './moment.ts';
 import {
@@ -29,6 +29,7 @@ import {
   thinLoad,
 } from './passes.ts';
 import type { Pass } from './passes.ts';
+import { fixStarts, pinFaults } from './pin.ts';
 import { steadiest } from './steady.ts';
 import { Trial, judge } from './trial.ts';
 import type { Budget, Judged } from './trial.ts';
@@ -77,6 +78,9 @@ export type ShrinkOutcome =
 
 const MOST_ROUNDS = 4;
 const DARING_SEEDS = 6;
+/** With more faults than these left, the rounds begin anew with other seeds, so often at most. */
+const MANY_FAULTS = 8;
+const MOST_WINDS = 4;
 /** Between two turns of the event loop, so that an interrupt is heard. */
 const BREATH_MS = 200;
 
@@ -99,10 +103,12 @@ export async function shrink(request: SimulationRequest, options: ShrinkOptions)
     throw new Error(`the load of seed ${request.config.seed}, written out, does not show what the seed showed`);
   }
   best = await driver.all(best, early(anomaly.key));
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const before: Case = best;
-    best = await driver.all(best, late);
-    if (best === before) break;
+  for (let wind = 0; wind < MOST_WINDS && (wind === 0 || best.schedule.faults.length > MANY_FAULTS); wind += 1) {
+    if (wind > 0) {
+      trial.takeFreshSeeds();
+      best = await driver.all(best, stuck(anomaly.key));
+    }
+    best = await driver.rounds(best);
   }
   best = steadiest(best, trial.seedsFor(best), (candidate) => trial.failsAsItIs(candidate));
   best = await driver.all(best, last);
@@ -147,6 +153,7 @@ function early(key: string | null): readonly NamedPass[] {
 
 /** Again and again, until nothing changes. The last to change something is followed by all the others. */
 const late: readonly NamedPass[] = [
+  ['cutting the beginning', cutBeginning, DARING_SEEDS],
   ['leaving out operations', dropOperations],
   ['leaving out faults', dropFaults],
   ['closing gaps', closeGaps],
@@ -159,6 +166,15 @@ const late: readonly NamedPass[] = [
   ['leaving out faults', dropFaults],
 ];
 
+/** When many faults are left: they may hang together only by the roles that they name. */
+function stuck(key: string | null): readonly NamedPass[] {
+  return [
+    ['pinning faults down', pinFaults, DARING_SEEDS],
+    ['one partition', (from) => onePartition(from, key), DARING_SEEDS],
+    ['leaving out faults', dropFaults, DARING_SEEDS],
+  ];
+}
+
 /** Where a failure is steady it may need less. */
 const last: readonly NamedPass[] = [
   ['leaving out operations', dropOperations],
@@ -169,20 +185,6 @@ const last: readonly NamedPass[] = [
 function* endOrAll(written: Case, momentMs: number): Generator<Case, Case | null, Case | null> {
   const cut = yield* cutEnd(written, momentMs);
   return cut === written ? yield written : cut;
-}
-
-/** A fault that waits for something to be seen begins at the time at which it did begin. */
-function* fixStarts(from: Case): Pass {
-  if (from.schedule.faults.every(({ at }) => 'ms' in at)) return from;
-  const { history, loadStartNs } = judge(from).simulation;
-  let best = from;
-  for (const [index, fault] of from.schedule.faults.entries()) {
-    const began = history.find(({ value }) => value !== null && 'fault' in value && value.fault === fault.id);
-    if ('ms' in fault.at || began === undefined) continue;
-    const ms = Math.floor((began.time - (loadStartNs ?? 0)) / 1e6);
-    best = (yield withFault(best, index, { ...fault, at: { ms } })) ?? best;
-  }
-  return best;
 }
 
 interface Target {
@@ -214,6 +216,17 @@ class Driver {
   async all(from: Case, passes: readonly NamedPass[]): Promise<Case> {
     let best = from;
     for (const [name, pass, seeds] of passes) best = (await this.follow(name, pass(best), seeds)) ?? best;
+    return best;
+  }
+
+  /** The late passes, until nothing changes. */
+  async rounds(from: Case): Promise<Case> {
+    let best = from;
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      const before = best;
+      best = await this.all(best, late);
+      if (best === before) break;
+    }
     return best;
   }
 

@@ -48,7 +48,7 @@ export class Trial {
   readonly signature: string;
   readonly #budget: Budget;
   readonly #startedMs = performance.now();
-  readonly #baseSeed: number;
+  #baseSeed: number;
   readonly #known = new Map<string, Case | null>();
   runs = 0;
 
@@ -91,6 +91,12 @@ export class Trial {
     if (this.spent) return false;
     this.runs += 1;
     return judge(candidate).violations.has(this.signature);
+  }
+
+  /** From now on cases are tried under other seeds: what was stuck may move. */
+  takeFreshSeeds(): void {
+    this.#baseSeed += MOST_SEEDS;
+    this.#known.clear();
   }
 
   /** The seeds under which a case is tried: its own first, then its neighbours. */
