@@ -103,7 +103,7 @@ function judgePromise(evidence: Evidence, cluster: ClusterTrace, partition: Part
   }
   if (lostToStorage(cluster, partition, promised, lacking, removals)) {
     const labels = isLastStanding(evidence, lacking, removals, partition, promised) ? ['last-replica-standing'] : [];
-    const reason = `broker ${leader} lost it to a storage fault before it was flushed`;
+    const reason = `broker ${leader} lost what it had not flushed, by a storage fault`;
     return { ...fate, labels, class: 'expected', reason };
   }
   return {

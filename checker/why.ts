@@ -257,7 +257,7 @@ class Teller {
       const how =
         truncation === undefined
           ? 'truncated nothing'
-          : `kept offset ${offset}: it truncated from ${truncation.line.from} to ${truncation.line.to}, ${ruleInWords(truncation)}`;
+          : `kept offset ${offset}: it ${cutInWords(truncation.line)}, ${ruleInWords(truncation)}`;
       const text = `Broker ${node}${following(role, node)} ${how}; its log ended at ${role.line.leo}, its high watermark was ${role.line.hw}.`;
       this.#tell(
         role.epoch,
@@ -348,6 +348,11 @@ function rowOfMessage(history: HistoryIndex, process: number, correlation: numbe
     messages.set(history, byMessage);
   }
   return byMessage.get(`${process}#${correlation}`);
+}
+
+/** A truncation that looked and removed nothing is told as such. */
+function cutInWords({ from, to }: TruncationAt['line']): string {
+  return from === to ? 'cut nothing off' : `truncated from ${from} to ${to}`;
 }
 
 function ruleInWords({ line }: TruncationAt): string {

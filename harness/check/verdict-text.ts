@@ -3,7 +3,7 @@
  *
  * Pure: the same results give the same text, so that golden files can hold it.
  */
-import { referenceInWords } from '../report/words.ts';
+import { buildInWords, defectsOf, referenceInWords } from '../report/words.ts';
 import type { Anomaly, Exposure, Guarantee, GuaranteeVerdict, Reference, RunResults } from '../../checker/results.ts';
 
 const maxAnomalies = 20;
@@ -26,7 +26,10 @@ export function verdictText(results: RunResults): string {
 
 function headline({ valid, run, anomalies }: RunResults): string {
   const violations = anomalies.filter((anomaly) => anomaly.class === 'violation').length;
-  const subject = run.build === 'unknown' ? `the log behind ${run.name}` : `${run.name} (build ${run.build})`;
+  const subject =
+    run.build === 'unknown'
+      ? `the log behind ${run.name}`
+      : `${run.name} (build ${buildInWords(run.build, defectsOf(run))})`;
   const expected = anomalies.filter((anomaly) => anomaly.class === 'expected').length;
   const besides = expected === 0 ? '' : ` What it lost, the configuration allows (${expected} listed).`;
   if (valid === true) return `Valid: ${subject} kept every promise that was checked.${besides}`;
@@ -75,7 +78,7 @@ function referencesText(references: readonly Reference[]): string {
 
 function exposureSection(exposures: readonly Exposure[] | null): string[] {
   if (exposures === null) return ['', 'Exposures: unknown, there is no trace.'];
-  if (exposures.length === 0) return ['', 'Exposures: none. This run did not exercise the flaw.'];
+  if (exposures.length === 0) return ['', 'Exposures: none. This run did not exercise the high watermark flaw.'];
   const lines = exposures.slice(0, 5).map((exposure) => {
     const { key, node, leaderEpoch, highWatermark, endOffset, acknowledged } = exposure;
     const [first, last] = acknowledged;

@@ -6,7 +6,7 @@
  * and the command that repeats it all. Exit codes: see `docs/exit-codes.md`.
  */
 import { mkdirSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { ComparisonResults } from '../../checker/results.ts';
 import type { ComparisonOutcome } from '../compare/compare.ts';
@@ -14,6 +14,7 @@ import { controlShowed } from '../compare/verdict.ts';
 import { environmentErrorFrom, exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { createProgress, paint, type Progress } from '../progress.ts';
+import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import { counted } from '../report/words.ts';
 import { onInterrupt } from './interrupt.ts';
@@ -76,7 +77,7 @@ async function compare(flags: CompareFlags): Promise<number> {
   say(progress.line, results);
   const { writeComparisonReport } = await import('../report/comparison.ts');
   try {
-    const report = relative('.', writeComparisonReport(directory));
+    const report = shownPath(writeComparisonReport(directory));
     progress.line(`report  ${report}`);
     progress.line(`results ${join(report, '..', 'results.json')}`);
   } catch (error) {

@@ -11,7 +11,7 @@ import type { ExploreReport } from '../explore/report.ts';
 import { UsageError, exitCodes } from '../errors.ts';
 import { faultKindsOf } from '../plan/config.ts';
 import { createProgress } from '../progress.ts';
-import { counted } from '../report/words.ts';
+import { buildInWords, counted } from '../report/words.ts';
 import { onInterrupt } from './interrupt.ts';
 import { addRunOptions, drawSeed, durationOption, numberOption, type RunFlags } from './options.ts';
 
@@ -61,7 +61,9 @@ async function explore(command: Command, flags: ExploreFlags): Promise<number> {
   const progress = createProgress();
   const signal = onInterrupt(progress, 'telling what was found so far');
   const limit = budgetMs === Infinity ? counted(runs, 'run') : `${budgetMs / 1000} s`;
-  progress.line(`seed ${seed} · ${flags.build}, ${flags.guided ? 'guided, ' : ''}${limit} at most`);
+  progress.line(
+    `seed ${seed} · ${buildInWords(flags.build, flags.defect)}, ${flags.guided ? 'guided, ' : ''}${limit} at most`,
+  );
   const { exploreSeeds } = await import('../explore/explore.ts');
   const { report, failure } = await exploreSeeds({
     build: flags.build,

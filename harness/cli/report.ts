@@ -2,9 +2,10 @@
  * `tidemark report DIR`: renders a stored run or comparison again, from its files alone.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
+import { shownPath } from '../shown-path.ts';
 
 export function registerReport(program: Command): void {
   program
@@ -18,15 +19,13 @@ export function registerReport(program: Command): void {
         type === 'comparison'
           ? (await import('../report/comparison.ts')).writeComparisonReport(directory)
           : (await import('../report/run.ts')).writeRunReport(directory);
-      console.error(`report  ${path}`);
+      console.error(`report  ${shownPath(path)}`);
     });
 }
 
 /** The folder itself: a report names it in its commands, and `store/latest` will soon be another. */
 function lasting(directory: string): string {
-  const real = realpathSync(directory);
-  const near = relative('.', real);
-  return near === '' || near.startsWith('..') ? real : near;
+  return realpathSync(directory);
 }
 
 /** What the folder's `results.json` is about. */

@@ -3,12 +3,13 @@
  *
  * Nothing is deployed and nothing has to be removed, so an interrupt may end the process where it is.
  */
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { RunResults } from '../../checker/results.ts';
 import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { paint, type Progress } from '../progress.ts';
 import type { SimulatedRunName } from '../run/simulated-run.ts';
 import type { SimulationRequest } from '../sim/simulation.ts';
+import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
 import { commandOfRun } from './compare.ts';
 import { runConfigFrom, type RunFlags } from './options.ts';
@@ -50,7 +51,7 @@ export async function runSimulated(
   });
   if (results !== null) {
     sayResults(results, progress.line);
-    if (kept) progress.line(`report  ${relative('.', join(directory, 'report.html'))}`);
+    if (kept) progress.line(`report  ${shownPath(join(directory, 'report.html'))}`);
     progress.line(`again   ${command}`);
     if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   }

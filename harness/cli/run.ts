@@ -1,13 +1,14 @@
 /**
  * `tidemark run`: one test of one build, from deployment to report.
  */
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { RunResults } from '../../checker/results.ts';
 import type { Cluster } from '../../nemesis/ports.ts';
 import { UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { createProgress, paint, type Progress } from '../progress.ts';
-import { counted } from '../report/words.ts';
+import { buildInWords, counted } from '../report/words.ts';
+import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
 import { commandOfRun } from './compare.ts';
 import { onInterrupt, untilAborted } from './interrupt.ts';
@@ -40,7 +41,7 @@ async function run(flags: SingleRunFlags): Promise<number> {
   checkSimulatorFlags(flags);
   runConfigFrom(flags, flags.build, seed, flags.runtime ?? 'local');
   const progress = createProgress();
-  progress.line(`seed ${seed} · ${flags.build}`);
+  progress.line(`seed ${seed} · ${buildInWords(flags.build, flags.defect)}`);
   if (flags.runtime === 'sim') {
     const { runSimulated } = await import('./run-simulated.ts');
     return runSimulated(flags, seed, progress, sayResults);
@@ -66,7 +67,7 @@ async function run(flags: SingleRunFlags): Promise<number> {
   });
   if (results !== null) {
     sayResults(results, progress.line);
-    progress.line(`report  ${relative('.', join(directory, 'report.html'))}`);
+    progress.line(`report  ${shownPath(join(directory, 'report.html'))}`);
     progress.line(`again   ${command}`);
     if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   }
@@ -94,15 +95,29 @@ async function keepUntilInterrupted(cluster: Cluster, progress: Progress, signal
 
 /** The anomalies and the verdict of one run, for a terminal. */
 export function sayResults(results: RunResults, line: (text: string) => void): void {
-  for (const anomaly of results.anomalies.slice(0, 20)) {
-    const mood = anomaly.class === 'violation' ? 'bad' : 'unsure';
-    line(`${paint(mood, `${anomaly.kind} (${anomaly.class})`)} ${anomaly.summary}`);
+  for (const [kind, most] of [
+    ['violation', 20],
+    ['expected', 3],
+  ] as const) {
+    const found = results.anomalies.filter((anomaly) => anomaly.class === kind);
+    const mood = kind === 'violation' ? 'bad' : 'unsure';
+    for (const anomaly of found.slice(0, most)) {
+      line(`${paint(mood, `${anomaly.kind} (${kind})`)} ${anomaly.summary}`);
+    }
+    if (found.length > most) line(`… and ${found.length - most} more (${kind}): see the report`);
   }
-  if (results.anomalies.length > 20) line(`… and ${results.anomalies.length - 20} more: see the report`);
   for (const note of results.notes) line(`note: ${note}`);
-  const exposures = results.exposures === null ? 'exposures unknown' : counted(results.exposures.length, 'exposure');
+  const exposures = exposuresInWords(results);
   const violations = results.anomalies.filter((anomaly) => anomaly.class === 'violation').length;
   if (results.valid === true) line(paint('good', `valid: no promise was broken (${exposures})`));
   else if (results.valid === false) line(paint('bad', `not valid: ${counted(violations, 'violation')} (${exposures})`));
   else line(paint('unsure', `unknown: the evidence does not suffice for a verdict (${exposures})`));
+}
+
+/** A run that was spared the dangerous moment proves little, so its verdict says so. */
+function exposuresInWords({ exposures }: RunResults): string {
+  if (exposures === null) return 'exposures unknown';
+  return exposures.length === 0
+    ? '0 exposures: the high watermark flaw was not exercised'
+    : counted(exposures.length, 'exposure');
 }

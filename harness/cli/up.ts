@@ -5,11 +5,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Cluster } from '../../nemesis/ports.ts';
 import { EnvironmentError, InterruptedError, UsageError, environmentErrorFrom } from '../errors.ts';
 import { createProgress } from '../progress.ts';
+import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory } from '../store.ts';
 import { onInterrupt, untilAborted } from './interrupt.ts';
 import { addClusterOptions, runConfigFrom, type RunFlags } from './options.ts';
@@ -92,7 +93,7 @@ async function up(flags: UpFlags): Promise<void> {
     const bootstrap = bootstrapOf(cluster);
     progress.line(`bootstrap ${bootstrap}`);
     progress.line(
-      `topic ${flags.topic}, ${partitions} partitions, build ${flags.build}; logs and trace in ${relative('.', directory)}`,
+      `topic ${flags.topic}, ${partitions} partitions, build ${flags.build}; logs and trace in ${shownPath(directory)}`,
     );
     progress.line(`try: kcat -b ${bootstrap} -L`);
     progress.line('Ctrl-C removes the cluster');

@@ -7,6 +7,7 @@
 import { InterruptedError } from '../errors.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 import type { Progress } from '../progress.ts';
+import { counted } from '../report/words.ts';
 import { GENERATION, GuidedSearch } from './guided.ts';
 import type { Pins } from './draws.ts';
 import type { SearchJob, SearchResult } from './one-run.ts';
@@ -123,7 +124,7 @@ function teller(progress: Progress, tally: Tally): (result: SearchResult, job: S
     const perSecond = ((1000 * tally.runs) / (nowMs - startMs)).toFixed(1);
     const hit = [...tally.marks.values()].filter((runs) => runs > 0).length;
     progress.step(
-      `${tally.runs} runs, ${perSecond} a second · ${tally.anomalous} anomalous, ${tally.unknown} unknown · ${hit} of ${tally.marks.size} marks`,
+      `${tally.runs} runs, ${perSecond} a second · ${tally.anomalous} anomalous, ${tally.unknown} unknown · ${counted(hit, 'mark')}`,
     );
   };
 }

@@ -4,9 +4,10 @@
  * `<store>/explore/<time>/explore.json` is the report; beside it one folder for each find that is kept, with everything
  * that any other run leaves. Their number is bounded: a few of each signature.
  */
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
 import { executeSimulatedRun } from '../run/simulated-run.ts';
+import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import type { ExploreReport, Kept } from './report.ts';
 import { commandOfFind } from './report.ts';
@@ -32,7 +33,7 @@ export function keep(store: string, finds: readonly Find[]): Keeping {
       const folder = keepFind(directory, find);
       /* At the first find, since that is what check, report, replay and shrink want. */
       if (kept.size === 0) pointLatest(store, folder);
-      kept.set(find.run, { directory: relative('.', folder), plan: relative('.', join(folder, 'schedule.json')) });
+      kept.set(find.run, { directory: shownPath(folder), plan: shownPath(join(folder, 'schedule.json')) });
     }
     return { directory, finds: kept, failure: null };
   } catch (error) {
@@ -49,7 +50,7 @@ function keepFind(directory: string, { run, seed, job }: Find): string {
     directory: folder,
     keep: () => true,
     name: `${request.config.build}-${seed}`,
-    command: 'schedule' in job ? `npm run tidemark -- replay ${relative('.', folder)}` : commandOfFind(request.config),
+    command: 'schedule' in job ? `npm run tidemark -- replay ${shownPath(folder)}` : commandOfFind(request.config),
   });
   /* A cluster that did not get ready is an error of the run, which has its files all the same. */
   if (!kept) throw error ?? new EnvironmentError(`cannot keep the run ${folder}`);

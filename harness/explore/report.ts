@@ -150,7 +150,9 @@ export function sayReport(report: ExploreReport, line: (text: string) => void): 
 function sayMarks(report: ExploreReport, line: (text: string) => void): void {
   const all = Object.entries(report.marks);
   const hit = all.filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one);
-  line(`marks   ${hit.length} of ${all.length}: ${hit.map(([mark, count]) => `${mark} ${count}`).join(', ')}`);
+  line(
+    `marks   ${hit.length} of ${hit.length + report.missedMarks.length}: ${hit.map(([mark, count]) => `${mark} ${count}`).join(', ')}`,
+  );
   if (report.runs < FEW_RUNS) return;
   for (const mark of report.missedMarks) line(paint('unsure', `never hit: ${mark} (${marks[mark]})`));
 }

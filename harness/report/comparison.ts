@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { BuildResults, ComparisonResults, PairResults, PairedRun, RunResults } from '../../checker/results.ts';
 import { placeOf } from '../compare/verdict.ts';
 import { UsageError } from '../errors.ts';
+import { shownPath } from '../shown-path.ts';
 import { writeWhole } from '../store.ts';
 import { html, type Markup } from './html.ts';
 import { badge, commands, configuration, moodOf, opening, page, table } from './page.ts';
@@ -14,7 +15,7 @@ import { drawFilm, drawTimelines, viewPartition, type PartitionView } from './pa
 import { drawRates } from './rates-svg.ts';
 import { readComparisonResults, readRunResults } from './read-results.ts';
 import { cards, faultsTable } from './run.ts';
-import { readRunFiles, type RunFiles } from './run-files.ts';
+import { lifeOfRecord, readRunFiles, type RunFiles } from './run-files.ts';
 import { storyKeys } from './story.ts';
 import { counted, listInWords, percent, pValue, shellWord, shortened, span } from './words.ts';
 
@@ -140,8 +141,14 @@ export function renderComparison(directory: string, results: ComparisonResults, 
           : [['run the told run alone', example.broken.results.run.command] as const]),
         ...(example === null
           ? []
-          : [['judge its files again', `npm run tidemark -- check ${shellWord(example.broken.directory)}`] as const]),
-        ['draw this report again', `npm run tidemark -- report ${shellWord(directory)}`],
+          : [
+              [
+                'judge its files again',
+                `npm run tidemark -- check ${shellWord(shownPath(example.broken.directory))}`,
+              ] as const,
+            ]),
+        ...(example === null ? [] : lifeOfRecord(example.broken)),
+        ['draw this report again', `npm run tidemark -- report ${shellWord(shownPath(directory))}`],
       ])}
       ${parts.map((part) => configuration(part.configuration))}
     </section>`;

@@ -11,10 +11,12 @@ import { join } from 'node:path';
 import type { RunResults } from '../../checker/results.ts';
 import { readLines } from '../check/read-lines.ts';
 import { errorCode } from '../errors.ts';
+import { shownPath } from '../shown-path.ts';
 import { HistoryCollector, type HistoryPart } from './history-events.ts';
 import { readRunResults } from './read-results.ts';
 import { storyKeys } from './story.ts';
 import { inClockOrder, traceEvent, type TraceEvent } from './trace-events.ts';
+import { shellWord } from './words.ts';
 
 export interface RunFiles {
   /** As it was named by whoever asked for the report. */
@@ -45,6 +47,20 @@ export function readRunFiles(directory: string, first: string | null = null): Ru
   const trace = readTrace(tracePath, keys, notes);
   const history = readHistory(join(directory, 'history.jsonl'), keys, notes);
   return { directory, results, keys, trace, history, notes };
+}
+
+/** The command that tells the life of the record that the report is about, if it is about one. */
+export function lifeOfRecord({ directory, results, keys }: RunFiles): readonly (readonly [string, string])[] {
+  const placed = results.anomalies.filter(({ key, offset }) => key !== null && offset !== null);
+  const told = placed.find(({ key }) => key === keys[0]) ?? placed[0];
+  if (told === undefined || told.key === null) return [];
+  const record = `--key ${shellWord(told.key)} --offset ${told.offset}`;
+  return [
+    [
+      `the life of what stood at offset ${told.offset} of ${told.key}`,
+      `npm run tidemark -- show ${shellWord(shownPath(directory))} ${record}`,
+    ],
+  ];
 }
 
 function readTrace(path: string, keys: readonly string[], notes: string[]): TraceEvent[] {

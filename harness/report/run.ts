@@ -5,15 +5,18 @@
  */
 import { join } from 'node:path';
 import type { Anomaly, FaultSummary, RunResults } from '../../checker/results.ts';
+import { shownPath } from '../shown-path.ts';
 import { writeWhole } from '../store.ts';
 import type { FaultSeen } from './history-events.ts';
 import { html, type Content, type Markup } from './html.ts';
 import { badge, commands, configuration, figures, moodOf, opening, page, table } from './page.ts';
 import { anomalyCard, drawFilm, drawTimelines, viewPartition, type PartitionView } from './partition.ts';
-import { readRunFiles, type RunFiles } from './run-files.ts';
+import { lifeOfRecord, readRunFiles, type RunFiles } from './run-files.ts';
 import { byGravity } from './story.ts';
 import {
+  buildInWords,
   counted,
+  defectsOf,
   listInWords,
   plain,
   referenceInWords,
@@ -44,7 +47,7 @@ export function renderRun(files: RunFiles): string {
   const views = files.keys.map((key) => viewPartition(files, key));
   const told = new Set(files.keys);
   const others = byGravity(results.anomalies.filter(({ key }) => key === null || !told.has(key)));
-  const kicker = html`Tidemark · build <b>${run.build}</b> ·
+  const kicker = html`Tidemark · build <b>${buildInWords(run.build, defectsOf(run))}</b> ·
     ${run.runtime}${run.seed === null ? '' : ` · seed ${run.seed}`}`;
   const body = html`${opening(kicker, moodOf(results.valid), headline(results))} ${guarantees(results)}
     ${runFigures(results)} ${notes([...results.notes, ...files.notes])}
@@ -224,15 +227,15 @@ function proof(fault: FaultSeen | undefined): string {
 
 function exposuresTable({ exposures }: RunResults): Markup {
   const meaning = html`<p class="note">
-    An exposure is a moment at which the flaw could bite: a member of the ISR becomes follower while it holds, at or
-    above its own high watermark, a record that was acknowledged in an earlier epoch.
+    An exposure is a moment at which the high watermark flaw could bite: a member of the ISR becomes follower while it
+    holds, at or above its own high watermark, a record that was acknowledged in an earlier epoch.
   </p>`;
   if (exposures === null)
     return html`${meaning}
       <p>Whether there was one is not known: there is no trace.</p>`;
   if (exposures.length === 0)
     return html`${meaning}
-      <p>There was none: this run did not exercise the flaw.</p>`;
+      <p>There was none: this run did not exercise the high watermark flaw.</p>`;
   return html`${meaning}${table(
     ['partition', 'who became follower', 'in epoch', 'its HW', 'its LEO', 'acknowledged offsets at risk', 'where'],
     exposures.slice(0, EXPOSURES_MAX).map(
@@ -267,24 +270,27 @@ function measuresTable(results: RunResults): Markup {
   </details>`;
 }
 
-function runCommands({ directory, results, keys }: RunFiles): Markup {
-  const folder = shellWord(directory);
+function runCommands(files: RunFiles): Markup {
+  const { directory, results, keys } = files;
+  const folder = shellWord(shownPath(directory));
+  const trace = shellWord(shownPath(join(directory, 'trace.jsonl')));
   const [key] = keys;
   return commands([
     ...(results.run.command === null ? [] : [['run it again, with the same seed', results.run.command] as const]),
     ['judge its files again', `npm run tidemark -- check ${folder}`],
     ['draw this report again', `npm run tidemark -- report ${folder}`],
+    ...lifeOfRecord(files),
     ...(key === undefined
       ? []
       : [
           [
             'the life of the partition, as its brokers and the controller told it',
-            `grep -F ${shellWord(`"partition":${JSON.stringify(key)}`)} ${shellWord(`${directory}/trace.jsonl`)}`,
+            `grep -F ${shellWord(`"partition":${JSON.stringify(key)}`)} ${trace}`,
           ] as const,
         ]),
     [
       'the line that a reference names: trace 2.1:40 is node 2, boot 1, seq 40',
-      `grep -E '^\\{"seq":40,.*"node":2,"boot":1,' ${shellWord(`${directory}/trace.jsonl`)}`,
+      `grep -E '^\\{"seq":40,.*"node":2,"boot":1,' ${trace}`,
     ],
   ]);
 }

@@ -1,7 +1,7 @@
 /**
  * How the report says numbers, moments and references, so that one thing is said in one way everywhere.
  */
-import type { Reference } from '../../checker/results.ts';
+import type { Reference, RunResults } from '../../checker/results.ts';
 
 /** A moment of the run's clock, in seconds since the run began. */
 export function seconds(timeNs: number): string {
@@ -26,6 +26,17 @@ export function pValue(p: number): string {
 /** `1 run`, `3 runs`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
+}
+
+/** `epoch`, or `epoch with ack-at-leo` where bugs are switched on beside it. */
+export function buildInWords(build: string, defects: readonly string[]): string {
+  return defects.length === 0 ? build : `${build} with ${listInWords(defects)}`;
+}
+
+/** The bugs that a run had switched on. */
+export function defectsOf({ configuration }: RunResults['run']): readonly string[] {
+  const { defects } = configuration;
+  return Array.isArray(defects) ? defects.filter((name) => typeof name === 'string') : [];
 }
 
 /** `a`, `a and b`, `a, b and c`. */

@@ -3,7 +3,7 @@
  * there, and `failure.scenario`, which plays it again on any build.
  */
 import { writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { buildNames } from '../../broker/core/builds.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { environmentErrorFrom } from '../errors.ts';
@@ -11,6 +11,7 @@ import { writeRunReport } from '../report/run.ts';
 import { executeSimulatedRun } from '../run/simulated-run.ts';
 import { writeRunScenario } from '../sim/run-scenario.ts';
 import type { RunExpectation } from '../sim/run-scenario.ts';
+import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import type { Case } from './case.ts';
 import { nearestPassing } from './neighbour.ts';
@@ -54,7 +55,7 @@ export function keepShrunk(shrunk: Shrunk, store: string): Kept {
   const results = onAllBuilds(smallest);
   const directory = createStoreDirectory(store, 'shrink', new Date());
   pointLatest(store, directory);
-  const folder = relative('.', directory);
+  const folder = shownPath(directory);
   const summary: ShrinkSummary = {
     schemaVersion: 1,
     type: 'shrink',

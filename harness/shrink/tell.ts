@@ -3,6 +3,7 @@
  * plan that passes.
  */
 import { describeSchedule } from '../../nemesis/describe.ts';
+import { counted } from '../report/words.ts';
 import type { PlannedOperation } from '../sim/simulation.ts';
 import type { Case } from './case.ts';
 import type { Shrunk } from './shrink.ts';
@@ -11,12 +12,12 @@ import type { Shrunk } from './shrink.ts';
 export function headline({ original, smallest, runs, ms, complete }: Shrunk): string {
   const { faults, operations, brokers, partitions, threads } = original;
   const parts = [
-    `${faults} faults → ${smallest.schedule.faults.length}`,
-    `${operations} operations → ${smallest.load.operations.length}`,
+    `${counted(faults, 'fault')} → ${smallest.schedule.faults.length}`,
+    `${counted(operations, 'operation')} → ${smallest.load.operations.length}`,
     change(brokers, smallest.config.brokers, 'brokers'),
     change(partitions, smallest.config.partitions, 'partitions'),
     change(threads, smallest.config.concurrency, 'threads'),
-    `${runs} runs`,
+    counted(runs, 'run'),
     `${(ms / 1000).toFixed(1)} s`,
   ].filter((part) => part !== '');
   return `${parts.join(', ')}${complete ? '' : ' (the budget was used up: it may be made smaller still)'}`;
