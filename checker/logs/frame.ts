@@ -10,7 +10,7 @@ import { crc32, crc32c } from './checksums.ts';
 import { readInt16, readInt32, readInt64, readUint32 } from './bytes.ts';
 
 /** The bytes of offset and length, which the length does not count. */
-const frameHead = 12;
+export const frameHead = 12;
 /** So many bytes tell a frame's format and size. */
 export const framePrefix = 17;
 /** The header of a v2 batch; its records follow. */

@@ -7,7 +7,7 @@
  *
  * Bounds: the window grows to the largest batch, and that to {@link frameMax}; a search checks so many bytes and no more.
  */
-import { Frame, batchHeader, frameMax, isSound, readFrame, type FrameState } from './frame.ts';
+import { Frame, batchHeader, frameHead, frameMax, isSound, readFrame, type FrameState } from './frame.ts';
 import { UnreadableError, type SegmentSource } from './source.ts';
 
 /** Bytes that are no batch. */
@@ -194,6 +194,7 @@ export class BatchStream {
     const candidate = new Frame();
     while (this.#remaining() > 0) {
       this.#load(batchHeader);
+      this.at += this.#zeros();
       if (this.#mayBegin(candidate)) {
         this.#budget -= candidate.size;
         if (this.#budget < 0) break;
@@ -205,6 +206,13 @@ export class BatchStream {
     this.#filled = 0;
     this.#origin = this.#ends[this.#index] as number;
     return false;
+  }
+
+  /** So many bytes from here on are zeros with as many behind each that no batch can begin there: its length is none. */
+  #zeros(): number {
+    let end = this.at;
+    while (end < this.#filled && this.window[end] === 0) end += 1;
+    return Math.max(0, end - this.at - frameHead);
   }
 
   #mayBegin(candidate: Frame): boolean {

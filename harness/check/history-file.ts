@@ -9,6 +9,7 @@ import { constants, zstdDecompressSync } from 'node:zlib';
 import { EdnHistory } from '../../checker/edn-history.ts';
 import type { HistorySource } from '../../checker/parse-history.ts';
 import { EnvironmentError, errorCode } from '../errors.ts';
+import { demandFile } from '../regular-file.ts';
 import { byteLines, fileChunks, textLines } from './read-lines.ts';
 
 /** What a packed file may unpack to. */
@@ -38,6 +39,7 @@ function isEdn(bytes: Buffer): boolean {
 
 function head(path: string): Buffer {
   return trying(path, () => {
+    demandFile(path, Infinity);
     const file = openSync(path, 'r');
     try {
       const buffer = Buffer.alloc(4096);
@@ -115,5 +117,6 @@ function trying<T>(path: string, read: () => T): T {
 }
 
 export function cannotRead(path: string, error: unknown): EnvironmentError {
+  if (error instanceof EnvironmentError) return error;
   return new EnvironmentError(`${path} cannot be read: ${errorCode(error) ?? String(error)}`, { cause: error });
 }

@@ -14,6 +14,7 @@ import type { ReplicaFiles } from '../../checker/final-logs.ts';
 import type { HistorySource } from '../../checker/parse-history.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
+import { demandFile, mostTextBytes } from '../regular-file.ts';
 import { parsePromises, parseRunFile } from '../schemas.ts';
 import { collectedBytes } from './collected-bytes.ts';
 import { decompressors } from './decompressors.ts';
@@ -98,6 +99,9 @@ function loadDirectory(directory: string, flags: PromiseFlags): CheckInput {
   };
 }
 
+/** Node reads no more at once. */
+const mostSegmentBytes = 2 ** 31 - 1;
+
 /** The copied replicas of one partition; empty where there are none. */
 export function replicasOf(directory: string, key: string): Iterable<ReplicaFiles> {
   const data = join(directory, 'data');
@@ -144,8 +148,10 @@ function readRunDescription(directory: string, data: string, notes: string[]): R
   }
   let parsed: unknown;
   try {
+    demandFile(path, mostTextBytes);
     parsed = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
+    if (error instanceof EnvironmentError) throw error;
     const why = error instanceof SyntaxError ? 'it is not JSON' : String(errorCode(error));
     throw new EnvironmentError(
       `${path} cannot be read: ${why}; restore it, or check the history.jsonl beside it alone`,
@@ -237,8 +243,18 @@ function readSegments(directory: string): ReplicaFiles['segments'] {
     .filter((name) => /^\d{20}\.log$/.test(name))
     .map((name) => ({
       baseOffset: Number(name.slice(0, 20)),
-      bytes: reading(join(directory, name), (path) => readFileSync(path)),
+      bytes: reading(join(directory, name), bytesOf),
     }));
+}
+
+function bytesOf(path: string): Uint8Array {
+  demandFile(path, mostSegmentBytes);
+  return readFileSync(path);
+}
+
+function textOf(path: string): string {
+  demandFile(path, mostTextBytes);
+  return readFileSync(path, 'utf8');
 }
 
 function entriesOf(directory: string): Dirent[] {
@@ -249,9 +265,7 @@ function entriesOf(directory: string): Dirent[] {
 function readEpochCheckpoint(path: string): ReplicaFiles['epochs'] {
   if (!existsSync(path)) return null;
   const entries: [number, number][] = [];
-  for (const line of reading(path, (file) => readFileSync(file, 'utf8'))
-    .split('\n')
-    .slice(2)) {
+  for (const line of reading(path, textOf).split('\n').slice(2)) {
     const match = /^(\d+) (\d+)$/.exec(line);
     if (match !== null) entries.push([Number(match[1]), Number(match[2])]);
   }
@@ -262,9 +276,7 @@ function readEpochCheckpoint(path: string): ReplicaFiles['epochs'] {
 function readOffsetCheckpoint(path: string): Map<string, number> {
   const offsets = new Map<string, number>();
   if (!existsSync(path)) return offsets;
-  for (const line of reading(path, (file) => readFileSync(file, 'utf8'))
-    .split('\n')
-    .slice(2)) {
+  for (const line of reading(path, textOf).split('\n').slice(2)) {
     const match = /^(\S+) (\d+) (\d+)$/.exec(line);
     if (match !== null) offsets.set(`${match[1]}-${match[2]}`, Number(match[3]));
   }

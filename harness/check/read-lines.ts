@@ -6,6 +6,7 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { ByteLine } from '../../checker/parse-history.ts';
+import { demandFile } from '../regular-file.ts';
 
 /** What is read at once lives as long as its lines are looked at: larger chunks cost memory and save no time. */
 const chunkBytes = 1 << 16;
@@ -97,6 +98,7 @@ class ByteLines implements Iterator<ByteLine, undefined>, ByteLine {
 
 /** A file, piece by piece. */
 export function* fileChunks(path: string): Generator<Uint8Array, void, undefined> {
+  demandFile(path, Infinity);
   const file = openSync(path, 'r');
   try {
     const buffer = Buffer.allocUnsafe(chunkBytes);

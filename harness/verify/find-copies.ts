@@ -95,7 +95,17 @@ function entriesIfAny(directory: string): Dirent[] {
 /** Log directories are often mounted elsewhere and linked to. */
 function isDirectory(parent: string, entry: Dirent): boolean {
   if (!entry.isSymbolicLink()) return entry.isDirectory();
-  return statSync(join(parent, entry.name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const path = join(parent, entry.name);
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    /* A broker whose disk is not mounted must not be left out in silence; any other link is none of ours. */
+    if (!partitionName.test(entry.name)) return false;
+    throw new EnvironmentError(
+      `${path} is a link that cannot be followed (${errorCode(error) ?? String(error)}): mend or remove it`,
+      { cause: error },
+    );
+  }
 }
 
 function entriesOf(directory: string, given: string): Dirent[] {

@@ -14,6 +14,7 @@ import {
   type UnreadableFile,
 } from '../../checker/logs/source.ts';
 import { errorCode } from '../errors.ts';
+import { whyUnreadable } from '../regular-file.ts';
 import type { CopyPlace } from './find-copies.ts';
 
 /** A checkpoint file of more bytes is not one. */
@@ -58,8 +59,9 @@ function readCheckpoint<T>(
   let text: string;
   try {
     const path = join(directory, file);
-    if (statSync(path).size > checkpointMax) {
-      unreadable.push({ file, reason: `it is larger than ${checkpointMax} bytes` });
+    const reason = whyUnreadable(path, checkpointMax);
+    if (reason !== null) {
+      unreadable.push({ file, reason });
       return null;
     }
     text = readFileSync(path, 'utf8');
@@ -87,6 +89,11 @@ function readSegments(
     const baseOffset = Number(name.slice(0, 20));
     let size = 0;
     try {
+      const reason = whyUnreadable(path, Infinity);
+      if (reason !== null) {
+        unreadable.push({ file, reason });
+        continue;
+      }
       size = statSync(path).size;
     } catch (error) {
       unreadable.push({ file, reason: errorCode(error) ?? String(error) });

@@ -65,6 +65,16 @@ describe('replicas that agree', () => {
   });
 });
 
+describe('zeros in the middle of a file', () => {
+  it.each([11, 12, 13, 60, 61, 62, 300_000])('hide no batch behind them: %i', (count) => {
+    const gap = joined([...batches.slice(0, 4), new Uint8Array(count), ...batches.slice(4)]);
+    const report = beside(gap);
+    expect(findingsOf(report)).toMatchObject([{ name: 'unreadable', position: starts[4] }]);
+    expect(report.copies['broker-2']).toMatchObject({ records: 30, leo: 30 });
+    expect(report.comparison).toMatchObject({ differencesTotal: 0 });
+  });
+});
+
 describe('one byte changed', () => {
   it('in a value is a checksum that does not match, and both records are shown', () => {
     const at = whole.indexOf(Buffer.from('value 13')[7]!, starts[4]! + 61 + 20);

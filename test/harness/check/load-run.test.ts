@@ -146,7 +146,7 @@ describe('the folder of a run', () => {
     const log = join(directory, 'data', '1', 'tide-0', '00000000000000000000.log');
     rmSync(log);
     mkdirSync(log);
-    expect(() => checkRunDirectory(directory)).toThrow(`${log} cannot be read: EISDIR`);
+    expect(() => checkRunDirectory(directory)).toThrow(`${log} cannot be read: it is a folder`);
     rmSync(join(directory, 'data'), { recursive: true });
     writeFileSync(join(directory, 'data'), '');
     expect(() => checkRunDirectory(directory)).toThrow(`${join(directory, 'data')} cannot be read: ENOTDIR`);

@@ -61,7 +61,7 @@ describe('the directories of verify-logs', () => {
     const document = await verifyDirectories([linked], []);
     expect(document.exit).toBe(2);
     expect(document.brokers['broker-2']?.['epochs-0']?.findings).toMatchObject([
-      { name: 'unreadable', file: 'epochs-0/00000000000000000000.log', reason: 'EISDIR' },
+      { name: 'unreadable', file: 'epochs-0/00000000000000000000.log', reason: 'it is a folder' },
       { name: 'checkpoint-mismatch' },
       { name: 'checkpoint-mismatch' },
       { name: 'checkpoint-mismatch' },
