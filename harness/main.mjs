@@ -11,15 +11,25 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   process.channel?.unref();
   // Starts from compiled code where an earlier start left some: most of a short command is its start.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)));
-  const { main } = await import('./cli/main.ts');
+  let main;
+  try {
+    ({ main } = await import('./cli/main.ts'));
+  } catch (error) {
+    // Node's own exit code would be 1, which is an anomaly.
+    const missing = error.code === 'ERR_MODULE_NOT_FOUND' && /^Cannot find package/.test(error.message);
+    console.error(missing ? `tidemark: ${error.message.split(' imported')[0]}: run npm ci` : error);
+    process.exit(255);
+  }
   await main(process.argv.slice(2));
 } else {
   const child = spawn(packagedNode(), [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   // The child cleans up and decides the exit code; this process only passes signals on and waits.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code) => process.exit(code ?? 255));
+  const interrupts = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of interrupts) process.on(signal, () => child.kill(signal));
+  // Ended by a signal that it had no time yet to answer, or by one that nobody can.
+  child.on('exit', (code, signal) => process.exit(code ?? (interrupts.includes(signal) ? 130 : 255)));
   child.on('error', (error) => {
     console.error(`tidemark: cannot start the packaged Node: ${error.message}`);
     process.exit(255);

@@ -1,6 +1,16 @@
 /** What a user is told when something is in the way: one clear line each, and the right exit code. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -199,5 +209,17 @@ describe('the folder of a run that was killed', () => {
     expect(ended.lines).toEqual([
       `tidemark: ${folder} holds no results.json: write it with: npm run --silent tidemark -- check --json ${folder} > ${folder}/results.json`,
     ]);
+  });
+});
+
+describe('a copy without its packages', () => {
+  it('says what is to be done, and is no anomaly', () => {
+    const copy = join(temporary, 'copy');
+    mkdirSync(join(copy, 'harness', 'cli'), { recursive: true });
+    cpSync('harness/main.mjs', join(copy, 'harness', 'main.mjs'));
+    writeFileSync(join(copy, 'harness', 'cli', 'main.ts'), "import 'a-package-that-is-missing';\n");
+    const { status, stderr } = spawnSync(process.execPath, [join(copy, 'harness', 'main.mjs')], { encoding: 'utf8' });
+    expect(status).toBe(255);
+    expect(stderr).toBe("tidemark: Cannot find package 'a-package-that-is-missing': run npm ci\n");
   });
 });
