@@ -14,6 +14,15 @@ import { buildsByNode } from '../plan/builds-by-node.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import { defaultRunConfig, faultKindsOf, type RunConfig } from '../plan/config.ts';
+import {
+  excessOf,
+  greatestSeed,
+  longestMs,
+  mostBrokers,
+  mostOperationsPerSecond,
+  mostPartitions,
+  mostProcesses,
+} from '../plan/limits.ts';
 
 /** What commander hands to an action after `addRunOptions`. */
 export interface RunFlags {
@@ -51,11 +60,13 @@ export function addClusterOptions(command: Command, runtime = deployedRuntimes()
   const d = defaultRunConfig;
   return command
     .addOption(runtime)
-    .addOption(numberOption('--nodes <n>', 'brokers', d.brokers, 1, 9))
-    .addOption(numberOption('--replication-factor <n>', 'replicas of each partition', d.replicationFactor, 1, 9))
-    .addOption(numberOption('--min-insync <n>', 'min.insync.replicas', d.minInsyncReplicas, 1, 9))
+    .addOption(numberOption('--nodes <n>', 'brokers', d.brokers, 1, mostBrokers))
+    .addOption(
+      numberOption('--replication-factor <n>', 'replicas of each partition', d.replicationFactor, 1, mostBrokers),
+    )
+    .addOption(numberOption('--min-insync <n>', 'min.insync.replicas', d.minInsyncReplicas, 1, mostBrokers))
     .option('--unclean', 'allow unclean leader election', false)
-    .addOption(numberOption('--partitions <n>', 'partitions of the topic', d.partitions, 1, 200))
+    .addOption(numberOption('--partitions <n>', 'partitions of the topic', d.partitions, 1, mostPartitions))
     .addOption(
       listOption(
         '--defect <names>',
@@ -96,15 +107,7 @@ export function addRunOptions(command: Command, standard = 'containers where an 
     `where brokers run: the simulator, local processes, or containers (default: ${standard})`,
   ).choices(['sim', 'local', 'docker']);
   return addClusterOptions(command, runtime)
-    .addOption(
-      numberOption(
-        '--seed <n>',
-        'seed of workload and faults (default: drawn)',
-        undefined,
-        0,
-        Number.MAX_SAFE_INTEGER - 10_000,
-      ),
-    )
+    .addOption(numberOption('--seed <n>', 'seed of workload and faults (default: drawn)', undefined, 0, greatestSeed))
     .option('--store <dir>', 'where runs are kept', 'store')
     .addOption(
       new Option('--acks <acks>', 'acknowledgements that producers ask for')
@@ -116,7 +119,7 @@ export function addRunOptions(command: Command, standard = 'containers where an 
           throw new UsageError(`--acks ${text}: write all, 1 or 0`);
         }),
     )
-    .addOption(numberOption('--rate <n>', 'operations per second', d.rate, 1, 100_000))
+    .addOption(numberOption('--rate <n>', 'operations per second', d.rate, 1, mostOperationsPerSecond))
     .option('--concurrency <n>', 'client processes; 2n means twice the brokers', String(d.concurrency))
     .addOption(durationOption('--time-limit <time>', 'how long load and faults last', d.timeLimitMs))
     .addOption(
@@ -145,7 +148,7 @@ export function addRunOptions(command: Command, standard = 'containers where an 
 /** The configuration that the flags describe, for one build and seed. */
 export function runConfigFrom(flags: RunFlags, build: string, seed: number, runtime: RunConfig['runtime']): RunConfig {
   checkTogether(flags, build);
-  return {
+  const config: RunConfig = {
     build,
     defects: flags.defect,
     runtime,
@@ -172,6 +175,9 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
     highWatermarkCheckpointIntervalMs: flags.hwCheckpointInterval,
     leaveRunning: flags.leaveDbRunning ?? false,
   };
+  const excess = excessOf(config);
+  if (excess !== null) throw new UsageError(`--rate, --time-limit and --nemesis-interval: ${excess}`);
+  return config;
 }
 
 /** Which flags, as a user would type them, differ from the defaults: the tail of a command that repeats a run. */
@@ -275,9 +281,9 @@ function shortestSettling({ sessionTimeout, replicaLagTime, fetchWait }: RunFlag
 function concurrencyFrom(text: string, nodes: number): number {
   const match = /^(\d+)(n?)$/.exec(text);
   const count = match === null ? Number.NaN : Number(match[1]) * (match[2] === 'n' ? nodes : 1);
-  if (!Number.isSafeInteger(count) || count < 1 || count > 1000) {
+  if (!Number.isSafeInteger(count) || count < 1 || count > mostProcesses) {
     throw new UsageError(
-      `--concurrency ${text}: write a number from 1 to 1000, or a multiple of the brokers such as 2n`,
+      `--concurrency ${text}: write a number from 1 to ${mostProcesses}, or a multiple of the brokers such as 2n`,
     );
   }
   return count;
@@ -307,7 +313,7 @@ export function durationOption(flags: string, description: string, presetMs?: nu
     const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
     const unitMs = match?.[2] === 'ms' ? 1 : match?.[2] === 'm' ? 60_000 : 1_000;
     const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * unitMs);
-    if (!(ms >= 1 && ms <= 24 * 3_600_000)) {
+    if (!(ms >= 1 && ms <= longestMs)) {
       throw new UsageError(`${flags.split(' ')[0]} ${text}: write seconds, or a number with ms, s or m, up to a day`);
     }
     return ms;

@@ -1,8 +1,8 @@
 /**
  * `tidemark replay DIR`: a stored run's schedule again, on any build and any runtime.
  */
-import { realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import type { RunReport } from '../run/run.ts';
 import { UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
@@ -10,7 +10,9 @@ import { faultKindsOf } from '../plan/config.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { createProgress } from '../progress.ts';
 import type { Progress } from '../progress.ts';
+import { buildInWords, counted } from '../report/words.ts';
 import type { StoredPlan } from '../shrink/stored-plan.ts';
+import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
 import { onInterrupt } from './interrupt.ts';
 import { sayResults } from './run.ts';
@@ -30,7 +32,7 @@ export function registerReplay(program: Command): void {
       '<dir>',
       'folder of a run, of a run in a comparison, or of a find; or a file with a configuration and a schedule',
     )
-    .description('a stored run’s schedule again, on any build and any runtime')
+    .description('play a stored run’s schedule again, on any build and any runtime')
     .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch (default: as stored)')
     .addOption(
       new Option('--runtime <runtime>', 'where brokers run (default: as stored)').choices(['sim', 'local', 'docker']),
@@ -48,10 +50,10 @@ async function replay(path: string, flags: ReplayFlags): Promise<number> {
   const { config, schedule } = plan;
   const progress = createProgress();
   progress.line(
-    `seed ${config.seed} · ${config.build} · ${schedule.faults.length} faults of ${relative('.', path) || '.'}`,
+    `seed ${config.seed} · ${buildInWords(config.build, config.defects)} · ${counted(schedule.faults.length, 'fault')} of ${shownPath(path)}`,
   );
   /* Not by the name of a link: the newest run is this one from now on. */
-  const folder = relative('.', realpathSync(path)) || '.';
+  const folder = shownPath(realpathSync(path));
   const command = [
     `npm run tidemark -- replay ${folder}`,
     ...(flags.build === undefined ? [] : [`--build ${flags.build}`]),
@@ -59,15 +61,16 @@ async function replay(path: string, flags: ReplayFlags): Promise<number> {
     ...(flags.resolved ? ['--resolved'] : []),
   ].join(' ');
   const directory = createStoreDirectory(flags.store, 'replay', new Date());
-  pointLatest(flags.store, directory);
+  if (config.runtime !== 'sim') pointLatest(flags.store, directory);
   const { results, error } = await (config.runtime === 'sim' ? inSimulator : onMachines)(plan, {
     directory,
     command,
     progress,
   });
+  if (config.runtime === 'sim' && existsSync(join(directory, 'results.json'))) pointLatest(flags.store, directory);
   if (results !== null) {
     sayResults(results, progress.line);
-    progress.line(`report  ${relative('.', join(directory, 'report.html'))}`);
+    progress.line(`report  ${shownPath(join(directory, 'report.html'))}`);
     progress.line(`again   ${command}`);
     if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   }
@@ -78,7 +81,7 @@ async function replay(path: string, flags: ReplayFlags): Promise<number> {
 
 /** What is to be played, every word of it checked. */
 async function wantedPlan(path: string, flags: ReplayFlags): Promise<StoredPlan> {
-  const { planOn, readHistory, readStoredPlan } = await import('../shrink/stored-plan.ts');
+  const { planOn, readStoredPlan, resolvedPlan } = await import('../shrink/stored-plan.ts');
   const stored = readStoredPlan(path);
   const plan = planOn(stored, flags.build, flags.runtime ?? stored.config.runtime);
   const able = faultKindsOf[plan.config.runtime];
@@ -88,9 +91,7 @@ async function wantedPlan(path: string, flags: ReplayFlags): Promise<StoredPlan>
       `${path}: its fault ${strange.id} is ${strange.kind}, which runtime ${plan.config.runtime} cannot do; use --runtime sim`,
     );
   }
-  if (!flags.resolved) return plan;
-  const { resolveSchedule } = await import('../shrink/resolve.ts');
-  return { ...plan, schedule: resolveSchedule(plan.schedule, readHistory(path)) };
+  return flags.resolved ? resolvedPlan(plan, path) : plan;
 }
 
 interface Place {

@@ -9,6 +9,7 @@ import type { Command } from 'commander';
 import { buildNames } from '../../broker/core/builds.ts';
 import { UsageError, environmentErrorFrom, errorCode, exitCodes } from '../errors.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
+import { demandFile, mostTextBytes } from '../regular-file.ts';
 import type { RunScenario } from '../sim/run-scenario.ts';
 import type { Performance, Scenario } from '../sim/scenario.ts';
 
@@ -66,9 +67,20 @@ async function parse(file: string): Promise<Scenario | RunScenario> {
 /** Objects that a person has written into a file may have any shape. */
 async function checked(scenario: RunScenario): Promise<RunScenario> {
   const { parseConfig, parseLoad, parseSchedule } = await import('../shrink/plan-schema.ts');
+  const { excessOfPlan, flawOfConfig, flawOfLoad, flawOfSchedule } = await import('../shrink/plan-flaws.ts');
   const { config, schedule, load } = scenario.request;
-  const flaws = [parseConfig({ ...config }), parseSchedule(schedule), ...(load === undefined ? [] : [parseLoad(load)])];
-  const flaw = flaws.find((each) => typeof each === 'string');
+  const shapes = [
+    parseConfig({ ...config }),
+    parseSchedule(schedule),
+    ...(load === undefined ? [] : [parseLoad(load)]),
+  ];
+  const flaw =
+    shapes.find((each) => typeof each === 'string') ??
+    flawOfConfig(config) ??
+    flawOfSchedule(schedule, config) ??
+    (load === undefined ? null : flawOfLoad(load, config)) ??
+    excessOfPlan(config, load) ??
+    undefined;
   if (flaw !== undefined)
     throw new UsageError(`${scenario.file}: ${flaw}; docs/scenarios.md says how a run is written`);
   return scenario;
@@ -91,6 +103,7 @@ async function performancesOf(
 
 function read(file: string): string {
   try {
+    demandFile(file, mostTextBytes);
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') throw new UsageError(`${file}: there is no such file; give a .scenario file`);

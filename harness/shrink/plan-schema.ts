@@ -9,10 +9,18 @@ import type { Fault, Schedule } from '../../nemesis/schedule.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { defaultRunConfig } from '../plan/config.ts';
+import {
+  longestMs,
+  mostBrokers,
+  mostFaults,
+  mostOperationsPerSecond,
+  mostPartitions,
+  mostProcesses,
+} from '../plan/limits.ts';
 import type { LoadPlan } from '../sim/simulation.ts';
 
 const count = z.number().int().nonnegative();
-const ms = z.number().nonnegative();
+const ms = z.number().nonnegative().max(longestMs);
 const partition = z.string();
 const nodeName = z.union([z.number().int().positive(), z.literal('controller')]);
 
@@ -92,10 +100,15 @@ const scheduleSchema: z.ZodType<Schedule> = z.object({
   schemaVersion: z.literal(1),
   seed: z.number().int(),
   durationMs: ms,
-  faults: z.array(fault),
+  faults: z.array(fault).max(mostFaults),
 });
 
 const key = z.string();
+/** What comes back as it was sent, so that it can be told from others. */
+const value = z.union([
+  z.number().int(),
+  z.string().refine((text) => text.isWellFormed(), 'a text with half of a surrogate pair does not survive UTF-8'),
+]);
 const loadSchema: z.ZodType<LoadPlan> = z.object({
   schemaVersion: z.literal(1),
   operations: z.array(
@@ -103,7 +116,7 @@ const loadSchema: z.ZodType<LoadPlan> = z.object({
       atMs: ms,
       thread: count,
       operation: z.discriminatedUnion('f', [
-        z.object({ f: z.literal('send'), key, value: z.union([z.number(), z.string()]) }),
+        z.object({ f: z.literal('send'), key, value }),
         z.object({ f: z.literal('poll') }),
         z.object({
           f: z.literal('assign'),
@@ -115,32 +128,33 @@ const loadSchema: z.ZodType<LoadPlan> = z.object({
   ),
 });
 
-const positive = z.number().int().positive();
+const upTo = (max: number) => z.number().int().min(1).max(max);
+const duration = upTo(longestMs);
 const configSchema: z.ZodType<RunConfig> = z.object({
   build: z.string(),
   defects: z.array(z.string()),
   runtime: z.enum(['sim', 'local', 'docker']),
-  seed: z.number().int(),
-  brokers: positive,
-  replicationFactor: positive,
-  minInsyncReplicas: positive,
+  seed: count,
+  brokers: upTo(mostBrokers),
+  replicationFactor: upTo(mostBrokers),
+  minInsyncReplicas: upTo(mostBrokers),
   uncleanElection: z.boolean(),
   acks: z.union([z.literal('all'), z.literal(0), z.literal(1)]),
-  topic: z.string(),
-  partitions: positive,
-  rate: z.number().positive(),
-  concurrency: positive,
+  topic: z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'letters, digits, dots, dashes and underscores, 249 at most'),
+  partitions: upTo(mostPartitions),
+  rate: z.number().positive().max(mostOperationsPerSecond),
+  concurrency: upTo(mostProcesses),
   timeLimitMs: ms,
-  settleTimeoutMs: ms,
-  clientTimeoutMs: ms,
+  settleTimeoutMs: duration,
+  clientTimeoutMs: duration,
   nemesis: z.array(z.enum(faultKinds as readonly [Fault['kind'], ...Fault['kind'][]])),
   nemesisWeights: z.record(z.string(), z.number()).exactOptional(),
-  nemesisIntervalMs: ms,
-  replicaLagTimeMaxMs: ms,
-  brokerSessionTimeoutMs: ms,
-  heartbeatIntervalMs: ms,
-  fetchMaxWaitMs: ms,
-  highWatermarkCheckpointIntervalMs: ms,
+  nemesisIntervalMs: duration,
+  replicaLagTimeMaxMs: duration,
+  brokerSessionTimeoutMs: duration,
+  heartbeatIntervalMs: duration,
+  fetchMaxWaitMs: duration,
+  highWatermarkCheckpointIntervalMs: duration,
   leaveRunning: z.boolean(),
 });
 

@@ -10,13 +10,13 @@ import type { Fault, Schedule, Target, Topology } from '../../nemesis/schedule.t
 
 type Nodes = Readonly<Record<string, NodeName | readonly NodeName[]>>;
 
-/** The schedule, with the nodes that the history's fault lines name. */
-export function resolveSchedule(schedule: Schedule, history: Iterable<Operation>): Schedule {
+/** The schedule, with the nodes that the history's fault lines name. Whether those are nodes is for the caller to check. */
+export function resolveSchedule(schedule: Schedule, history: Iterable<Pick<Operation, 'process' | 'value'>>): Schedule {
   const nodesOf = new Map<string, Nodes>();
   for (const { process, value } of history) {
-    if (process !== 'nemesis' || value === null || Array.isArray(value)) continue;
-    const { fault, nodes } = value as { readonly fault: string; readonly nodes?: Nodes };
-    if (nodes !== undefined && Object.keys(nodes).length > 0) nodesOf.set(fault, nodes);
+    if (process !== 'nemesis' || typeof value !== 'object' || value === null || Array.isArray(value)) continue;
+    const { fault, nodes } = value as { readonly fault: string; readonly nodes?: Nodes | null };
+    if (typeof nodes === 'object' && nodes !== null && Object.keys(nodes).length > 0) nodesOf.set(fault, nodes);
   }
   const faults = schedule.faults.map((fault) => {
     const nodes = nodesOf.get(fault.id);

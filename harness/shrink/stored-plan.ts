@@ -13,7 +13,10 @@ import { readLines } from '../check/read-lines.ts';
 import { UsageError, environmentErrorFrom } from '../errors.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import type { RunConfig } from '../plan/config.ts';
+import { demandFile, mostTextBytes } from '../regular-file.ts';
 import type { LoadPlan } from '../sim/simulation.ts';
+import { resolveSchedule } from './resolve.ts';
+import { excessOfPlan, flawOfConfig, flawOfLoad, flawOfSchedule } from './plan-flaws.ts';
 import { parseConfig, parseLoad, parseSchedule } from './plan-schema.ts';
 
 export interface StoredPlan {
@@ -39,17 +42,36 @@ export function readStoredPlan(path: string): StoredPlan {
   });
 }
 
-/** The lines of the history of a stored run that can be understood, one after the other. */
-export function* readHistory(directory: string): Generator<Operation, void, undefined> {
+/** The same plan, with the nodes that each role was in the stored run in `directory`. */
+export function resolvedPlan(plan: StoredPlan, directory: string): StoredPlan {
   const path = join(directory, 'history.jsonl');
   if (!existsSync(path))
     throw new UsageError(`${directory}: it holds no history.jsonl, so nobody knows who the roles were`);
-  for (const line of readLines(path)) {
-    try {
-      yield JSON.parse(line) as Operation;
-    } catch {
-      /* The last line of a run that was killed may be half of one. */
+  const resolved = resolveSchedule(plan.schedule, objectsIn(path));
+  const schedule = checked(`${path}, as nodes of the faults`, parseSchedule(resolved), (read) =>
+    flawOfSchedule(read, plan.config),
+  );
+  return { ...plan, schedule };
+}
+
+/** The lines that can be understood, one after the other. */
+function* objectsIn(path: string): Generator<Pick<Operation, 'process' | 'value'>, void, undefined> {
+  try {
+    for (const line of readLines(path)) {
+      const value = parsedOrNull(line);
+      if (isObject(value)) yield value as unknown as Operation;
     }
+  } catch (error) {
+    throw environmentErrorFrom(error, `cannot read ${path}`);
+  }
+}
+
+/** The last line of a run that was killed may be half of one. */
+function parsedOrNull(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
   }
 }
 
@@ -58,6 +80,8 @@ export function planOn(plan: StoredPlan, build: string | undefined, runtime: Run
   const config = { ...plan.config, runtime, build: build ?? plan.config.build };
   const builds = buildsByNode(config.build, config.brokers, buildNames);
   if (typeof builds === 'string') throw new UsageError(builds);
+  const excess = excessOfPlan(config, plan.load);
+  if (excess !== null) throw new UsageError(excess);
   return { ...plan, config };
 }
 
@@ -74,20 +98,23 @@ function planFrom(
   loadFile: { readonly where: string; readonly value: unknown },
 ): StoredPlan {
   if (!isObject(configuration)) throw new UsageError(`${configPath}: it holds no configuration`);
-  const config = checked(`${configPath}: configuration`, parseConfig(configuration));
-  const schedule = checked(schedulePath, parseSchedule(scheduleValue));
+  const config = checked(`${configPath}: configuration`, parseConfig(configuration), flawOfConfig);
+  const schedule = checked(schedulePath, parseSchedule(scheduleValue), (read) => flawOfSchedule(read, config));
   if (loadFile.value === undefined) return { config, schedule };
-  return { config, schedule, load: checked(loadFile.where, parseLoad(loadFile.value)) };
+  const load = checked(loadFile.where, parseLoad(loadFile.value), (read) => flawOfLoad(read, config));
+  return { config, schedule, load };
 }
 
-function checked<T extends object>(where: string, parsed: T | string): T {
-  if (typeof parsed === 'string') throw new UsageError(`${where}: ${parsed}`);
-  return parsed;
+function checked<T extends object>(where: string, parsed: T | string, flawOf: (read: T) => string | null): T {
+  const flaw = typeof parsed === 'string' ? parsed : flawOf(parsed);
+  if (flaw !== null) throw new UsageError(`${where}: ${flaw}`);
+  return parsed as T;
 }
 
 function readJson(path: string): Readonly<Record<string, unknown>> {
   let text: string;
   try {
+    demandFile(path, mostTextBytes);
     text = readFileSync(path, 'utf8');
   } catch (error) {
     throw environmentErrorFrom(error, `cannot read ${path}`);

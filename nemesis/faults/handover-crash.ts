@@ -30,9 +30,12 @@ export function handoverBudgetMs(context: DrawContext): number {
 export function handoverCrashProgram(
   fault: HandoverCrashFault,
   view: ClusterView,
-  _brokers: readonly NodeId[],
+  brokers: readonly NodeId[],
 ): Program | null {
-  const groups = namedGroups(fault.nodes) ?? rolesOf(fault, view.partitions.get(fault.partition));
+  const groups =
+    fault.nodes === undefined
+      ? rolesOf(fault, view.partitions.get(fault.partition))
+      : namedGroups(fault.nodes, brokers);
   return (
     groups && {
       roles: { leader: fault.partition, 'next-leader': fault.partition, follower: fault.partition },

@@ -17,9 +17,10 @@ import type { DrawContext, Draws, Program } from './program.ts';
 export function leaderBurstProgram(
   fault: LeaderBurstFault,
   view: ClusterView,
-  _brokers: readonly NodeId[],
+  brokers: readonly NodeId[],
 ): Program | null {
-  const groups = namedGroups(fault.nodes) ?? rolesOf(view.partitions.get(fault.partition));
+  const groups =
+    fault.nodes === undefined ? rolesOf(view.partitions.get(fault.partition)) : namedGroups(fault.nodes, brokers);
   return (
     groups && {
       roles: { leader: fault.partition, other: fault.partition, deaf: fault.partition },

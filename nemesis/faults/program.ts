@@ -55,9 +55,12 @@ export function provenBy(...actions: readonly EvidenceEntry['action'][]): Progra
   return (evidence) => evidence.some((entry) => entry.effective && actions.includes(entry.action));
 }
 
-/** The groups of a composite that names its nodes. */
-export function namedGroups(nodes: Readonly<Record<string, NodeName>> | undefined): Record<string, NodeName[]> | null {
-  return nodes === undefined
-    ? null
-    : Object.fromEntries(Object.entries(nodes).map(([role, node]): [string, NodeName[]] => [role, [node]]));
+/** The groups of a composite that names its nodes; null where one of them is not of this cluster. */
+export function namedGroups(
+  nodes: Readonly<Record<string, NodeName>>,
+  brokers: readonly NodeId[],
+): Record<string, NodeName[]> | null {
+  const roles = Object.entries(nodes);
+  const known = roles.every(([, node]) => node === 'controller' || brokers.includes(node));
+  return known ? Object.fromEntries(roles.map(([role, node]): [string, NodeName[]] => [role, [node]])) : null;
 }

@@ -18,6 +18,7 @@ import { registerUp } from '../../../harness/cli/up.ts';
 import { drawConfig } from '../../../harness/explore/draws.ts';
 import { UsageError } from '../../../harness/errors.ts';
 import { defaultRunConfig, faultKindsOf, type RunConfig } from '../../../harness/plan/config.ts';
+import { excessOf } from '../../../harness/plan/limits.ts';
 import { faultKinds } from '../../../nemesis/faults/index.ts';
 import { expectGolden } from '../../golden.ts';
 
@@ -112,6 +113,11 @@ describe('flags', () => {
       ['--settle-timeout', '100ms'],
       '--settle-timeout 100ms is less than a healthy cluster may need after a fault: give',
     ],
+    [
+      ['--runtime', 'sim', '--time-limit', '60m', '--nemesis', 'none'],
+      '--rate, --time-limit and --nemesis-interval: the simulator holds a whole run in memory: 200000 operations',
+    ],
+    [['--nemesis-interval', '1ms'], '--rate, --time-limit and --nemesis-interval: a fault every 1 ms for 12 s makes'],
     [['--fetch-wait', '3s'], '--replica-lag-time 2000ms must be at least twice --fetch-wait 3000ms'],
   ])('%j are refused, and the line says what would be right', (argv, line) => {
     expect(complaint(...argv).slice(0, line.length)).toBe(line);
@@ -184,7 +190,8 @@ const configurations: fc.Arbitrary<RunConfig> = fc
     const { settleTimeoutMs, brokerSessionTimeoutMs, replicaLagTimeMaxMs, fetchMaxWaitMs } = config;
     const shortest = brokerSessionTimeoutMs + replicaLagTimeMaxMs + 4 * fetchMaxWaitMs;
     return { ...config, settleTimeoutMs: shortest + settleTimeoutMs };
-  });
+  })
+  .filter((config) => excessOf(config) === null);
 
 describe('the command that repeats a run', () => {
   it('means, when it is typed, the configuration that was run', () => {

@@ -39,3 +39,25 @@ test('what is wrong is said with its place', () => {
   );
   expect(parseConfig({ ...requestOf().config, brokers: 0 })).toMatch(/^brokers: /);
 });
+
+test.each([
+  ['brokers', 10],
+  ['partitions', 1e8],
+  ['concurrency', 2 ** 52],
+  ['rate', 1e300],
+  ['timeLimitMs', 1e300],
+  ['heartbeatIntervalMs', 0],
+  ['highWatermarkCheckpointIntervalMs', 0],
+  ['replicaLagTimeMaxMs', 0],
+  ['seed', -5],
+  ['topic', '../../x'],
+])('a configuration whose %s is %s would never end, or is none: it is refused', (name, value) => {
+  expect(parseConfig({ ...requestOf().config, [name]: value })).toMatch(new RegExp(`^${name}: `));
+});
+
+test.each([1.5, 1e300, 'half \uD800'])('the value %j would not come back as it was sent: it is refused', (value) => {
+  const operation = { f: 'send', key: 'tide-0', value };
+  expect(parseLoad({ schemaVersion: 1, operations: [{ atMs: 0, thread: 0, operation }] })).toMatch(
+    /^operations\.0\.operation\.value: /,
+  );
+});

@@ -37,6 +37,15 @@ describe('a leader burst', () => {
     expect(stage.records[1]).toMatchObject({ effective: true, nodes: { leader: 1, other: 2, deaf: 3 } });
   });
 
+  it('hits nobody where it names a node that is not of this cluster', () => {
+    const stage = createStage(scheduleOf(10_000, { ...burst, nodes: { leader: 1, other: 99, deaf: 3 } }));
+    stage.give({ type: 'start' });
+    healthy(stage);
+    stage.pass(3_000);
+    expect(stage.log.filter((line) => /links|move/.test(line))).toEqual([]);
+    expect(stage.records.at(-1)).toMatchObject({ phase: 'end', effective: false });
+  });
+
   it('waits for somebody to lead, and is over when nobody does', () => {
     const stage = createStage(scheduleOf(10_000, burst));
     stage.give({ type: 'start' });
