@@ -37,7 +37,9 @@ export function registerExplore(program: Command): void {
     .option('--until-fail', 'stop at the first find', false)
     .option('--guided', 'keep and change plans that reach new states', false)
     .option('--shrink', 'make finds as small as they get, the first of each signature', false)
-    .addOption(numberOption('--jobs <n>', 'threads (default: as many as cores)', undefined, 1, 256));
+    .addOption(
+      numberOption('--jobs <n>', 'threads, four a core at most (default: as many as cores)', undefined, 1, 256),
+    );
   addRunOptions(command);
   describeAsDrawn(command);
   for (const option of command.options) {

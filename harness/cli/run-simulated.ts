@@ -35,7 +35,6 @@ export async function runSimulated(
   const command = commandOfRun(config) + (flags.codec ? ' --codec' : '');
   const name = `${flags.build}-${seed}`;
   const directory = createStoreDirectory(flags.store, 'run', new Date());
-  pointLatest(flags.store, directory);
   progress.step('simulating');
   const { results, error, kept } = executeSimulatedRun({
     request,
@@ -49,6 +48,8 @@ export async function runSimulated(
     },
     onlooker: { onSecond: (ms) => progress.detail(`${ms / 1000} of ${Math.round(config.timeLimitMs / 1000)} s`) },
   });
+  // Nothing answers an interrupt on the way: whoever comes then still finds the run before.
+  if (kept) pointLatest(flags.store, directory);
   if (results !== null) {
     sayResults(results, progress.line);
     if (kept) progress.line(`report  ${shownPath(join(directory, 'report.html'))}`);

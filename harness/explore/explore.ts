@@ -11,7 +11,7 @@ import { counted } from '../report/words.ts';
 import { GENERATION, GuidedSearch } from './guided.ts';
 import type { Pins } from './draws.ts';
 import type { SearchJob, SearchResult } from './one-run.ts';
-import { defaultThreads } from './pool.ts';
+import { defaultThreads, usefulThreads } from './pool.ts';
 import { keep, writeSearchReport } from './finds.ts';
 import { reportOf, sayReport, type ExploreReport } from './report.ts';
 import { createTally, search, seedOf, type Tally } from './search.ts';
@@ -74,7 +74,8 @@ async function searchUntilItEnds(
   tally: Tally,
   guided: GuidedSearch | null,
 ): Promise<Error | null> {
-  const { runs, budgetMs, untilFail, threads = defaultThreads(), signal } = request;
+  const { runs, budgetMs, untilFail, signal } = request;
+  const threads = usefulThreads(request.threads ?? defaultThreads(), runs);
   const ahead = guided === null ? {} : { ahead: GENERATION };
   const tell = teller(request.progress, tally);
   try {

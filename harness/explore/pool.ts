@@ -47,6 +47,14 @@ export function defaultThreads(): number {
   return availableParallelism();
 }
 
+/** More than that are in each other's way: while hundreds load their code, none gets to its first job. */
+const threadsPerCore = 4;
+
+/** As many threads as were asked for, but no more than there are jobs, nor than the machine can keep busy. */
+export function usefulThreads(wanted: number, jobs: number): number {
+  return Math.max(1, Math.min(wanted, jobs, threadsPerCore * defaultThreads()));
+}
+
 /**
  * Does the jobs, and yields each result as soon as all before it are there. Whoever stops listening stops the work.
  * Rejects with an {@link InterruptedError} when the signal is aborted, with an {@link EnvironmentError} when a thread

@@ -1,6 +1,6 @@
 /** The pool: results in order, from every thread; failures in one line; nothing left running. */
 import { describe, expect, it } from 'vitest';
-import { runJobs, type PoolOptions } from '../../../harness/explore/pool.ts';
+import { defaultThreads, runJobs, usefulThreads, type PoolOptions } from '../../../harness/explore/pool.ts';
 import type { PoolJob, runJob } from './pool-module.ts';
 
 type Result = ReturnType<typeof runJob>;
@@ -24,6 +24,15 @@ async function all(jobs: Iterable<PoolJob>, options: PoolOptions<PoolJob, Result
   for await (const result of runJobs(jobs, options)) results.push(result);
   return results;
 }
+
+describe('the number of threads', () => {
+  it('is what was asked for, as far as there are jobs and cores for them', () => {
+    expect(usefulThreads(1, Infinity)).toBe(1);
+    expect(usefulThreads(2, Infinity)).toBe(2);
+    expect(usefulThreads(2, 1)).toBe(1);
+    expect(usefulThreads(256, Infinity)).toBe(Math.min(256, 4 * defaultThreads()));
+  });
+});
 
 describe('the pool', () => {
   it.each([1, 2, 3])('gives every result, in the order of the jobs, on %i threads', async (threads) => {
