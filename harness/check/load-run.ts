@@ -15,7 +15,9 @@ import type { HistorySource } from '../../checker/parse-history.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 import { demandFile, mostTextBytes } from '../regular-file.ts';
+import { shellWord } from '../report/words.ts';
 import { parsePromises, parseRunFile } from '../schemas.ts';
+import { shownPath } from '../shown-path.ts';
 import { collectedBytes } from './collected-bytes.ts';
 import { decompressors } from './decompressors.ts';
 import { cannotRead, openHistory, openPackable } from './history-file.ts';
@@ -56,7 +58,8 @@ function loadPath(path: string, flags: PromiseFlags): CheckInput {
 function loadHistory(path: string, flags: PromiseFlags): CheckInput {
   const notes: string[] = [];
   if (existsSync(join(dirname(path), 'run.json'))) {
-    notes.push(`only the history was looked at; tidemark check ${dirname(path)} takes its trace and logs in as well`);
+    const command = `npm run tidemark -- check ${shellWord(shownPath(dirname(path)))}`;
+    notes.push(`only the history was looked at; ${command} takes its trace and logs in as well`);
   }
   const run: RunDescription = { ...emptyRun, name: basename(path) };
   return {
@@ -81,7 +84,7 @@ function loadDirectory(directory: string, flags: PromiseFlags): CheckInput {
     const hint = comparison
       ? 'it looks like a comparison: check one of the folders in its runs/'
       : 'is it the folder of a run?';
-    throw new UsageError(`${directory} holds no history.jsonl; ${hint}`);
+    throw new UsageError(`${shownPath(directory)} holds no history.jsonl; ${hint}`);
   }
   const notes: string[] = [];
   const data = join(directory, 'data');

@@ -34,7 +34,9 @@ const REAL_PAIRS = 6;
 export function registerCompare(program: Command): void {
   const command = program
     .command('compare')
-    .description('the same seeds and faults on a control build and a candidate build: the verdict and the statistics')
+    .description(
+      'run the same seeds and faults on a control build and a candidate build: the verdict and the statistics',
+    )
     .option('--control <build>', 'the build that is expected to break', 'hw')
     .option('--candidate <build>', 'the build that is to keep its word', 'epoch')
     .addOption(

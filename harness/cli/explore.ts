@@ -30,7 +30,7 @@ const DEFAULT_BUDGET_MS = 60_000;
 export function registerExplore(program: Command): void {
   const command = program
     .command('explore')
-    .description('searches seeds in the simulator for anomalies: every run draws its cluster, load, timing and faults')
+    .description('search seeds in the simulator for anomalies: every run draws its cluster, load, timing and faults')
     .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch', 'epoch')
     .addOption(durationOption('--budget <time>', 'how long to search (default: 60s, where --runs does not say)'))
     .addOption(numberOption('--runs <n>', 'how many runs', undefined, 1, 1_000_000_000))

@@ -21,7 +21,7 @@ type SingleRunFlags = SimulatedRunFlags;
 export function registerRun(program: Command): void {
   const command = program
     .command('run')
-    .description('one test of one build: deploy, load, break, heal, settle, read back, check, report')
+    .description('run one test of one build: deploy, load, break, heal, settle, read back, check, report')
     .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch', 'epoch');
   addRunOptions(command)
     .option('--leave-db-running', 'keep the cluster after the test, until Ctrl-C', false)

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { createProgress, paint } from '../progress.ts';
 import type { Progress } from '../progress.ts';
-import { counted } from '../report/words.ts';
+import { buildInWords, counted } from '../report/words.ts';
 import type { ShrinkOutcome } from '../shrink/shrink.ts';
 import type { StoredPlan } from '../shrink/stored-plan.ts';
 import { onInterrupt } from './interrupt.ts';
@@ -25,7 +25,7 @@ export function registerShrink(program: Command): void {
     .command('shrink')
     .argument('<dir>', 'folder of a failing run, of a run in a comparison, or of a find of explore')
     .description(
-      'reduces a failing run to the fewest faults and operations that still fail the same way, in the simulator',
+      'reduce a failing run to the fewest faults and operations that still fail the same way, in the simulator',
     )
     .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch (default: as stored)')
     .option('--kind <anomaly>', 'the kind of anomaly to keep (default: the first loss, or whatever else was first)')
@@ -44,7 +44,9 @@ async function shrinkStored(path: string, flags: ShrinkFlags): Promise<number> {
   const plan = planOn(stored, flags.build, 'sim');
   const progress = createProgress();
   const signal = onInterrupt(progress, 'stopping');
-  progress.line(`seed ${plan.config.seed} · ${plan.config.build} · ${counted(plan.schedule.faults.length, 'fault')}`);
+  progress.line(
+    `seed ${plan.config.seed} · ${buildInWords(plan.config.build, plan.config.defects)} · ${counted(plan.schedule.faults.length, 'fault')}`,
+  );
   const { shrink } = await import('../shrink/shrink.ts');
   progress.step('running it again');
   const outcome = await shrink(plan, {

@@ -25,7 +25,7 @@ interface UpFlags extends RunFlags {
 export function registerUp(program: Command): void {
   const command = program
     .command('up')
-    .description('a cluster to play with: prints its bootstrap address and keeps it until Ctrl-C')
+    .description('start a cluster to play with: print its bootstrap address and keep it until Ctrl-C')
     .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch', 'epoch')
     .option('--topic <name>', 'topic to create', defaultRunConfig.topic)
     .option('--store <dir>', 'where logs are kept', 'store');

@@ -73,21 +73,27 @@ function differenceParagraphs(partition: string, comparison: Comparison, copies:
   const { differences, differencesTotal } = comparison;
   const lines = differences
     .slice(0, shownMax)
-    .flatMap((difference) => ['', ...differenceLines(partition, difference, copies)]);
+    .flatMap((difference, at) => ['', ...differenceLines(partition, difference, differences[at + 1] ?? null, copies)]);
   const more = differencesTotal - Math.min(differences.length, shownMax);
   return more > 0 ? [...lines, '', `  … and ${count(more, 'more difference')}`] : lines;
 }
 
-function differenceLines(partition: string, difference: Difference, copies: Copies): string[] {
+function differenceLines(partition: string, difference: Difference, next: Difference | null, copies: Copies): string[] {
   const { offset, what, committed, sides, agreeAgainAt } = difference;
   const marks = copies.flatMap(([name, { hw }]) => (hw === null ? [] : [`${name} ${hw}`])).join(', ');
   const where = committed ? ` It lies below the high watermarks (${marks}): COMMITTED RECORDS DIFFER.` : '';
-  const extent = agreeAgainAt === null ? 'They do not agree again.' : `They agree again from ${agreeAgainAt} on.`;
+  const extent = extentInWords(agreeAgainAt, next);
   const width = Math.max(...sides.map((side) => side.copies.join(', ').length));
   return [
     `  replica-divergence at offset ${offset} of ${partition}: ${differ(what)}.${where} ${extent}`,
     ...sides.map((side) => `    ${side.copies.join(', ').padEnd(width)}  ${recordText(side.record)}`),
   ];
+}
+
+/** A difference ends where all agree again, or where other replicas than before stand together. */
+function extentInWords(agreeAgainAt: number | null, next: Difference | null): string {
+  if (agreeAgainAt !== null) return `They agree again from ${agreeAgainAt} on.`;
+  return next === null ? 'They do not agree again.' : `From ${next.offset} on they differ in another way.`;
 }
 
 function differ(what: readonly string[]): string {
