@@ -34,9 +34,27 @@ export function planLines({ config, schedule, load }: Case): string[] {
   ];
 }
 
-/** Two plans as one list: what both hold once, what differs under its own name. */
+/**
+ * Two plans as one list: what both hold once, what differs under its own name. Equal lines at both ends are taken first,
+ * so that of four equal waits the one that differs is shown where it stands.
+ */
 export function sideBySide(failing: Case, passing: Case): string[] {
   const [fails, passes] = [planLines(failing), planLines(passing)];
+  const shorter = Math.min(fails.length, passes.length);
+  let head = 0;
+  while (head < shorter && fails[head] === passes[head]) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && fails.at(-1 - tail) === passes.at(-1 - tail)) tail += 1;
+  const both = (line: string): string => `        ${line}`;
+  return [
+    ...fails.slice(0, head).map(both),
+    ...apart(fails.slice(head, fails.length - tail), passes.slice(head, passes.length - tail)),
+    ...fails.slice(fails.length - tail).map(both),
+  ];
+}
+
+/** The lines between, where each line of the one plan is looked for in the other from where the last was found. */
+function apart(fails: readonly string[], passes: readonly string[]): string[] {
   const lines: string[] = [];
   let other = 0;
   for (const line of fails) {

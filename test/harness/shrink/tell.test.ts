@@ -33,3 +33,21 @@ test('a fault that was left out', () => {
     'fails   f1 pause (leader of tide-0) at 1000 ms, for 500 ms',
   ]);
 });
+
+test('one of several equal steps is shown where it stands', () => {
+  const burst = (waits: readonly number[]): Fault => ({
+    id: 'f1',
+    kind: 'leader-burst',
+    at: { ms: 800 },
+    until: { await: { seen: 'steps-done' }, deadlineMs: 2_000 },
+    partition: 'tide-0',
+    steps: waits.map((ms) => ({ step: 'wait', ms })),
+  });
+  const lines = sideBySide(withFaults(base, [burst([100, 100, 100])]), withFaults(base, [burst([150, 100, 100])]));
+  expect(lines.slice(3, 7).map((line) => line.replace(/ +/, ' '))).toEqual([
+    'fails wait 100 ms',
+    'passes wait 150 ms',
+    ' wait 100 ms',
+    ' wait 100 ms',
+  ]);
+});
