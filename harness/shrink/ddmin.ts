@@ -7,11 +7,17 @@
  * asking keeps the best list so far.
  *
  * Invariant: every list that is yielded is a part of the last one that failed, in its order. When the generator ends,
- * each list with one item less has been tried and passed.
+ * each list with one item less has been tried and passed, unless it was to stay rough.
  */
 
-/** Yields candidates and is told whether they fail; returns the smallest list that did. */
-export function* ddmin<T>(items: readonly T[]): Generator<readonly T[], readonly T[], boolean> {
+/**
+ * Yields candidates and is told whether they fail; returns the smallest list that did. With `mostChunks` it ends where
+ * it would have to cut finer: a rough cut, after which single items may still be needless.
+ */
+export function* ddmin<T>(
+  items: readonly T[],
+  mostChunks = Number.POSITIVE_INFINITY,
+): Generator<readonly T[], readonly T[], boolean> {
   let kept = items;
   let chunks = 1;
   /* So many chunks in a row could not be spared, ending before `next`. */
@@ -29,7 +35,7 @@ export function* ddmin<T>(items: readonly T[]): Generator<readonly T[], readonly
     } else {
       spared += 1;
       next = (next + 1) % chunks;
-      if (spared === chunks && chunks < kept.length) {
+      if (spared === chunks && chunks < kept.length && 2 * chunks <= mostChunks) {
         chunks = Math.min(2 * chunks, kept.length);
         spared = 0;
         next = 0;

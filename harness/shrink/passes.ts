@@ -98,6 +98,12 @@ export function dropFaults(from: Case): Pass {
   return spare(from, from.schedule.faults, withFaults);
 }
 
+/** Leaves out large parts of the faults, while there are many. */
+export function* dropFaultsRoughly(from: Case, mostChunks: number): Pass {
+  const { faults } = from.schedule;
+  return faults.length < 2 * mostChunks ? from : yield* spare(from, faults, withFaults, mostChunks);
+}
+
 /** Leaves out two faults at once, where one alone could not be spared: the second may have mended what the first broke. */
 export function* dropPairs(from: Case): Pass {
   const { faults } = from.schedule;
@@ -211,9 +217,14 @@ export function* cutTail(from: Case): Pass {
 }
 
 /** Delta debugging over a part of the case. */
-function* spare<T>(from: Case, items: readonly T[], withItems: (to: Case, items: readonly T[]) => Case): Pass {
+function* spare<T>(
+  from: Case,
+  items: readonly T[],
+  withItems: (to: Case, items: readonly T[]) => Case,
+  mostChunks?: number,
+): Pass {
   let best = from;
-  const search = ddmin(items);
+  const search = ddmin(items, mostChunks);
   let turn = search.next();
   while (turn.done !== true) {
     const accepted = yield withItems(best, turn.value);

@@ -19,6 +19,7 @@ import {
   cutEnd,
   cutTail,
   dropFaults,
+  dropFaultsRoughly,
   dropKinds,
   dropOperations,
   dropPairs,
@@ -78,6 +79,8 @@ export type ShrinkOutcome =
 
 const MOST_ROUNDS = 4;
 const DARING_SEEDS = 6;
+/** Between rough cuts, each finer than the one before, the case is made shorter. */
+const ROUGH_CHUNKS = [4, 8, 16, 32];
 /** With more faults than these left, the rounds begin anew with other seeds, so often at most. */
 const MANY_FAULTS = 8;
 const MOST_WINDS = 4;
@@ -142,14 +145,21 @@ function early(key: string | null): readonly NamedPass[] {
   return [
     ['cutting the beginning', cutBeginning, DARING_SEEDS],
     ['thinning the load', thinLoad, DARING_SEEDS],
-    ['cutting the beginning', cutBeginning, DARING_SEEDS],
     ['leaving out kinds of fault', dropKinds],
     ['one partition', (from) => onePartition(from, key)],
+    ...roughly,
     ['leaving out faults', dropFaults],
     ['closing gaps', closeGaps],
     ['one partition', (from) => onePartition(from, key)],
   ];
 }
+
+const roughly: readonly NamedPass[] = ROUGH_CHUNKS.flatMap((chunks): NamedPass[] => [
+  ['leaving out many faults', (from) => dropFaultsRoughly(from, chunks)],
+  ['closing gaps', closeGaps],
+  ['cutting the beginning', cutBeginning],
+  ['thinning the load', thinLoad],
+]);
 
 /** Again and again, until nothing changes. The last to change something is followed by all the others. */
 const late: readonly NamedPass[] = [

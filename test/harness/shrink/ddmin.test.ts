@@ -7,8 +7,9 @@ import { ddmin } from '../../../harness/shrink/ddmin.ts';
 function reduce<T>(
   items: readonly T[],
   fails: (items: readonly T[]) => boolean,
+  mostChunks?: number,
 ): { kept: readonly T[]; tries: number } {
-  const search = ddmin(items);
+  const search = ddmin(items, mostChunks);
   let tries = 0;
   for (let turn = search.next(); ; turn = search.next(fails(turn.value))) {
     if (turn.done === true) return { kept: turn.value, tries };
@@ -46,6 +47,15 @@ describe('delta debugging', () => {
     const { kept, tries } = reduce(numbers(200), (items) => needed.every((item) => items.includes(item)));
     expect(kept).toEqual(needed);
     expect(tries).toBeLessThan(80);
+  });
+
+  it('stays rough where it is told to', () => {
+    const fails = (items: readonly number[]): boolean => items.includes(3) && items.includes(60);
+    const { kept, tries } = reduce(numbers(64), fails, 4);
+    expect(fails(kept)).toBe(true);
+    expect(kept.length).toBeGreaterThan(8);
+    expect(kept.length).toBeLessThan(64);
+    expect(tries).toBeLessThan(reduce(numbers(64), fails).tries);
   });
 
   it('asks nothing about an empty list, and empties one that nothing is needed of', () => {
