@@ -16,7 +16,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     ({ main } = await import('./cli/main.ts'));
   } catch (error) {
     // Node's own exit code would be 1, which is an anomaly.
-    const missing = error.code === 'ERR_MODULE_NOT_FOUND' && /^Cannot find package/.test(error.message);
+    const missing = error.code === 'ERR_MODULE_NOT_FOUND' && error.message.startsWith('Cannot find package');
     console.error(missing ? `tidemark: ${error.message.split(' imported')[0]}: run npm ci` : error);
     process.exit(255);
   }
