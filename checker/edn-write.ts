@@ -20,7 +20,9 @@ export function operationToEdn(operation: Operation): string {
     [':value', transactional.has(f) && Array.isArray(value) ? microsOf(value) : keysOr(f, value)],
   ];
   for (const [name, extra] of Object.entries(more)) {
-    if (extra !== undefined) fields.push([keyword(name), extraOf(name, extra)]);
+    // Jepsen's own word for the start, which its checker knows.
+    if (name === 'seek' && extra === 'earliest') fields.push([':seek-to-beginning?', 'true']);
+    else if (extra !== undefined) fields.push([keyword(name), extraOf(name, extra)]);
   }
   return `{${fields.map(([name, text]) => `${name} ${text}`).join(', ')}}`;
 }

@@ -42,7 +42,7 @@ function writeLines(path: string, lines: readonly unknown[]): void {
 /** `data/broker-<node>/<topic>-<partition>/`, as Kafka lays it out. */
 function writeData(data: string, replicas: readonly SimulatedReplica[]): void {
   for (const [node, own] of Map.groupBy(replicas, (replica) => replica.node)) {
-    const directory = join(data, `broker-${node}`);
+    const directory = join(data, String(node));
     for (const { key, segments, epochs } of own) {
       const log = join(directory, key);
       mkdirSync(log, { recursive: true });

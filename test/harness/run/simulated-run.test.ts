@@ -25,7 +25,7 @@ describe('a simulated run that is kept', () => {
   it('is reported from its files', () => {
     let found = false;
     const { kept, error } = execute((directory) => {
-      found = existsSync(join(directory, 'results.json')) && existsSync(join(directory, 'data/broker-3'));
+      found = existsSync(join(directory, 'results.json')) && existsSync(join(directory, 'data/3'));
     });
     expect([found, kept, error]).toEqual([true, true, null]);
   });
