@@ -193,7 +193,10 @@ export function sentenceOf(parts: readonly [Part, ...Part[]]): string {
   const [primary] = parts;
   const { control, candidate } = primary;
   if (parts.every((part) => part.control.runs === 0)) return 'No run was made, so nothing was compared.';
-  const clauses = parts.map((part) => (parts.length === 1 ? clauseOf(part) : `${placeOf(part)} ${clauseOf(part)}`));
+  // Of several the intervals stand in the report: a sentence that holds them all is read by nobody.
+  const clauses = parts.map((part) =>
+    parts.length === 1 ? clauseOf(part, ofRuns) : `${placeOf(part)} ${clauseOf(part, ofRunsInShort)}`,
+  );
   const told = clauses.join('; ');
   if (parts.some((part) => part.candidate.anomalous > 0)) return `${candidate.build} does not keep its word: ${told}.`;
   if (primary.void) return `Void: ${told}, too many to prove anything.`;
@@ -209,15 +212,15 @@ export function placeOf({ runtime }: Pick<ComparisonResults, 'runtime'>): string
 }
 
 /** The figures of one comparison, without a verdict. */
-function clauseOf(results: Part): string {
+function clauseOf(results: Part, ofRunsOf: (build: BuildResults) => string): string {
   const { control, candidate, tests } = results;
   if (control.runs === 0) return 'no run was made';
-  const counts = `${control.build} broke a promise in ${ofRuns(control)}, ${candidate.build} in ${ofRuns(candidate)}`;
+  const counts = `${control.build} broke a promise in ${ofRunsOf(control)}, ${candidate.build} in ${ofRunsOf(candidate)}`;
   const caveats = begunIn(results) + unknownIn(results);
   if (candidate.anomalous > 0 && results.void) return `${counts}${caveats}, too many to compare the rates`;
   if (results.void || control.anomalous === 0) return `${counts}${caveats}`;
   const idle = candidate.runs - candidate.exercised;
-  const never = `; ${idle} of its runs never met the dangerous moment`;
+  const never = `; ${idle} ${idle === 1 ? 'run' : 'runs'} of ${candidate.build} never met the dangerous moment`;
   const isTold = candidate.anomalous === 0 && candidate.unknown === 0 && idle > 0;
   return `${counts}${test(tests[0])}${isTold ? never : ''}${caveats}`;
 }
@@ -231,6 +234,10 @@ function unknownIn({ control, candidate }: Part): string {
   const unknown = control.unknown + candidate.unknown;
   if (unknown === 0) return '';
   return `; ${unknown} of ${control.runs + candidate.runs} runs ${unknown === 1 ? 'is' : 'are'} unknown`;
+}
+
+function ofRunsInShort({ anomalous, runs }: BuildResults): string {
+  return `${anomalous} of ${runs} runs`;
 }
 
 function ofRuns(build: BuildResults): string {

@@ -123,15 +123,23 @@ export function renderComparison(directory: string, results: ComparisonResults, 
   // A long table must not stand before what matters.
   const few = parts.reduce((sum, { pairs }) => sum + pairs.length, 0) <= FEW_PAIRS;
   const body = html`${opening(kicker, mood, results.verdict)}
-    ${parts.map(
-      (part) =>
-        html`<section class="rates">
-          ${parts.length === 1 ? null : html`<h2>${headingOf(part)}</h2>`}
-          ${drawRates(part.control, part.candidate)}${ratesTable(part.control, part.candidate)}${testsTable(part)}
-          ${part === parts.at(-1) ? howToRead(parts) : null}
-        </section>`,
-    )}
+    <section class="rates">
+      ${parts.map(
+        (part) =>
+          html`${parts.length === 1 ? null : html`<h2>${headingOf(part)}</h2>`}
+          ${drawRates(part.control, part.candidate)}`,
+      )}
+      ${howToRead(parts)}
+    </section>
     ${few ? pairsSection : null} ${example === null ? null : tellExample(example)} ${few ? null : pairsSection}
+    <section>
+      <h2>The figures</h2>
+      ${parts.map(
+        (part) =>
+          html`${parts.length === 1 ? null : html`<h3>${headingOf(part)}</h3>`}
+          ${ratesTable(part.control, part.candidate)}${testsTable(part)}`,
+      )}
+    </section>
     <section>
       <h2>Look for yourself</h2>
       ${commands([

@@ -206,6 +206,6 @@ describe('a comparison', () => {
   it('says how many runs never met the dangerous moment', () => {
     const results = compare([[lost(), run(true, [], 0)]]);
     expect(results.candidate.exercised).toBe(0);
-    expect(results.verdict).toContain('1 of its runs never met the dangerous moment');
+    expect(results.verdict).toContain('1 run of epoch never met the dangerous moment');
   });
 });
