@@ -200,7 +200,9 @@ export class HistoryIndex {
     const open = this.#open.get(process);
     this.#open.delete(process);
     let flaw = this.#misfit(operation, process, open);
-    // Of what is completed by a line that is not its own nobody knows what became.
+    // Of what is completed by a line that is not its own nobody knows what became, nor who read it after what: a line that
+    // stands there twice is no reader who went back.
+    if (flaw !== null) this.readers.end(process);
     const type = flaw !== null || operation.type === 'invoke' ? 'info' : operation.type;
     this.counts[type] += 1;
     if (this.transactions.seen && open !== undefined)

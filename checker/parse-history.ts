@@ -68,6 +68,8 @@ export function readHistory(
   let line = 0;
   /** `index` counts the lines from 0: anything else means that some are missing, stand twice or have changed places. */
   let nextIndex = 0;
+  /** The last index that came in its place; what is not above it has been read. One number that is wrong moves nothing. */
+  let reached = -1;
   // A bad line is held back until the next one comes: only then is it known not to be the torn end.
   let held: Malformation | null = null;
   const reader = new HistoryLineReader();
@@ -96,6 +98,13 @@ export function readHistory(
       continue;
     }
     const { index } = operation;
+    if (index <= reached) {
+      // Read again it would be a reader that goes back, or a value that was sent twice: nobody did that.
+      nextIndex = expected;
+      malformed.add(place, `its index is ${index}, and there was one before: it stands twice, or out of place`);
+      continue;
+    }
+    if (index === expected) reached = index;
     nextIndex = index + 1;
     const gap = index === expected ? null : `its index is ${index}, not ${expected}: lines are missing or out of place`;
     const flaw = visit(operation, place) ?? gap;

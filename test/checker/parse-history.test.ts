@@ -100,6 +100,38 @@ describe('a history', () => {
     expect(results.anomalies.map(({ kind }) => kind)).toEqual(['malformed']);
   });
 
+  it('accuses nobody of lines that stand twice, wherever a part of it was doubled', () => {
+    const readOn = [
+      ...sound,
+      invoke('send', '[["send","tide-0",2]]'),
+      invoke('send', '[["send","tide-0",[1,2]]]').replace('"invoke"', '"ok"'),
+      ...poll('[[0,1],[1,2]]'),
+      ...sound.slice(2).map((line) => line.replace('[0,1]', '[1,2]')),
+    ];
+    const lines = numbered(readOn);
+    expect(check(lines)).toMatchObject({ valid: true, anomalies: [] });
+    for (let from = 0; from < lines.length; from += 1) {
+      for (let to = from + 1; to <= lines.length; to += 1) {
+        const results = check([...lines.slice(0, to), ...lines.slice(from)]);
+        expect(results.valid, `${from} to ${to}`).toBe('unknown');
+        expect(results.anomalies.map(({ kind }) => kind)).toEqual(['malformed']);
+      }
+    }
+  });
+
+  it('accuses no reader of a poll whose completion stands twice, where lines count themselves', () => {
+    const lines = sound.map((line) => line.replace(/"index":\d,/, ''));
+    const results = check([...lines, lines.at(-1)!, ...lines.slice(2)]);
+    expect(results.valid).toBe('unknown');
+    expect(results.anomalies.map(({ kind }) => kind)).toEqual(['malformed']);
+  });
+
+  it('may hold one wrong index: no line after it is passed over', () => {
+    const wrong = sound.map((line) => line.replace('"index":1,', '"index":1000000,'));
+    const results = check([...wrong, ...numbered([...sound, ...poll('[[0,77]]')]).slice(sound.length)]);
+    expect(results.anomalies.map(({ kind }) => kind)).toContain('inconsistent-offsets');
+  });
+
   it('never takes the completion of one send for that of another', () => {
     const lost = [sound[0]!, sound[1]!.replace('"ok"', '"fail"').replace('[0,1]', '2'), ...sound.slice(2)];
     const results = check(lost);
