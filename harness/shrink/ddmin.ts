@@ -12,7 +12,7 @@
 
 /**
  * Yields candidates and is told whether they fail; returns the smallest list that did. With `mostChunks` it ends where
- * it would have to cut finer: a rough cut, after which single items may still be needless.
+ * it would have to cut into more than that: a rough cut, after which single items may still be needless.
  */
 export function* ddmin<T>(
   items: readonly T[],

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildNames } from '../../broker/core/builds.ts';
 import type { RunResults } from '../../checker/results.ts';
-import { environmentErrorFrom } from '../errors.ts';
+import { EnvironmentError, environmentErrorFrom, isSystemError } from '../errors.ts';
 import { writeRunReport } from '../report/run.ts';
 import { executeSimulatedRun } from '../run/simulated-run.ts';
 import { writeRunScenario } from '../sim/run-scenario.ts';
@@ -26,7 +26,8 @@ export interface ShrinkSummary {
   readonly type: 'shrink';
   readonly signature: string;
   readonly build: string;
-  readonly directory: string;
+  /** Null where it could not be written. */
+  readonly directory: string | null;
   readonly before: Shrunk['original'];
   readonly after: Shrunk['original'];
   readonly runs: number;
@@ -42,6 +43,8 @@ export interface ShrinkSummary {
 export interface Kept {
   readonly summary: ShrinkSummary;
   readonly lines: readonly string[];
+  /** Why its files are not all there. What was found is told all the same: it took its time. */
+  readonly failure: EnvironmentError | null;
 }
 
 /** So long the nearest passing plan is searched for. */
@@ -53,9 +56,8 @@ export function keepShrunk(shrunk: Shrunk, store: string): Kept {
   const startedMs = performance.now();
   const neighbour = nearestPassing(smallest, () => performance.now() - startedMs < NEIGHBOUR_BUDGET_MS);
   const results = onAllBuilds(smallest);
-  const directory = createStoreDirectory(store, 'shrink', new Date());
-  pointLatest(store, directory);
-  const folder = shownPath(directory);
+  const { directory, failure: homeless } = placeIn(store);
+  const folder = directory === null ? null : shownPath(directory);
   const summary: ShrinkSummary = {
     schemaVersion: 1,
     type: 'shrink',
@@ -72,23 +74,45 @@ export function keepShrunk(shrunk: Shrunk, store: string): Kept {
       [...results].map(([build, { valid, anomalies }]) => [build, { valid, violations: violationsOf(anomalies) }]),
     ),
   };
-  const { error } = executeSimulatedRun({
-    request: smallest,
-    directory,
-    keep: () => true,
-    name: `${smallest.config.build}-${smallest.config.seed}`,
-    command: `npm run tidemark -- replay ${folder}`,
-  });
-  if (error !== null) throw error;
-  writeRunReport(directory);
-  writeJson(join(directory, 'shrink.json'), summary);
-  const scenario = join(directory, 'failure.scenario');
+  const failure = directory === null ? homeless : writeFiles(directory, shrunk, summary, results);
+  const places = folder === null ? [] : placesOf(folder);
+  return { summary, lines: [...linesOf(shrunk, neighbour, results), ...places], failure };
+}
+
+function placeIn(store: string): { readonly directory: string | null; readonly failure: EnvironmentError | null } {
   try {
-    writeFileSync(scenario, scenarioOf(shrunk, results));
+    const directory = createStoreDirectory(store, 'shrink', new Date());
+    pointLatest(store, directory);
+    return { directory, failure: null };
   } catch (cause) {
-    throw environmentErrorFrom(cause, `cannot write ${scenario}`);
+    return { directory: null, failure: environmentErrorFrom(cause, `cannot keep it in ${store}`) };
   }
-  return { summary, lines: [...linesOf(shrunk, neighbour, results), ...placesOf(folder)] };
+}
+
+/** Most wanted first: a scenario is small, and holds everything. */
+function writeFiles(
+  directory: string,
+  shrunk: Shrunk,
+  summary: ShrinkSummary,
+  results: ReadonlyMap<string, RunResults>,
+): EnvironmentError | null {
+  const { smallest } = shrunk;
+  try {
+    writeFileSync(join(directory, 'failure.scenario'), scenarioOf(shrunk, results));
+    writeJson(join(directory, 'shrink.json'), summary);
+    const { error } = executeSimulatedRun({
+      request: smallest,
+      directory,
+      keep: () => true,
+      name: `${smallest.config.build}-${smallest.config.seed}`,
+      command: `npm run tidemark -- replay ${shownPath(directory)}`,
+      report: writeRunReport,
+    });
+    return error === null ? null : environmentErrorFrom(error, `cannot write ${directory}`);
+  } catch (cause) {
+    if (!(cause instanceof EnvironmentError || isSystemError(cause))) throw cause;
+    return environmentErrorFrom(cause, `cannot write ${directory}`);
+  }
 }
 
 /** The failure as a scenario file: the plan, and what the checker finds on each build. */
