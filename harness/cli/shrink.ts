@@ -71,6 +71,7 @@ async function tell(
   switch (outcome.type) {
     case 'not-deterministic': {
       const [first, second] = outcome.hashes;
+      if (flags.json) print({ ...nothingShrunk(plan), hashes: outcome.hashes });
       progress.line(
         paint('bad', `not deterministic: two runs of one plan ended with the hashes ${first} and ${second}`),
       );
@@ -80,6 +81,7 @@ async function tell(
       const where = stored.config.runtime === 'sim' ? '' : `, though it ran with runtime ${stored.config.runtime}`;
       const { valid, notes } = outcome.judged.results;
       const others = [...outcome.judged.violations.keys()];
+      if (flags.json) print({ ...nothingShrunk(plan), valid, others });
       if (others.length > 0) {
         progress.line(paint('unsure', `${plan.config.build} shows no violation of that kind under this plan, but:`));
         for (const signature of others) progress.line(`  ${signature}`);
@@ -98,8 +100,18 @@ async function tell(
       const { keepShrunk } = await import('../shrink/keep.ts');
       const kept = keepShrunk(outcome.shrunk, flags.store);
       for (const line of kept.lines) progress.line(line);
-      if (flags.json) process.stdout.write(`${JSON.stringify(kept.summary, null, 2)}\n`);
+      if (flags.json) print(kept.summary);
+      if (kept.failure !== null) throw kept.failure;
       return exitCodeOfVerdict(false);
     }
   }
+}
+
+/** The head of the document where there is no failure to tell of. */
+function nothingShrunk({ config }: StoredPlan): object {
+  return { schemaVersion: 1, type: 'shrink', signature: null, build: config.build };
+}
+
+function print(document: object): void {
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 }

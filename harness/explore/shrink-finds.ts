@@ -39,10 +39,11 @@ export async function shrinkFinds(
       });
       if (outcome.type !== 'shrunk' || shrunk.has(outcome.shrunk.signature)) continue;
       shrunk.add(outcome.shrunk.signature);
-      const { summary, lines } = keepShrunk(outcome.shrunk, store);
+      const { summary, lines, failure } = keepShrunk(outcome.shrunk, store);
       summaries.push(summary);
       progress.line('');
       for (const line of lines) progress.line(line);
+      if (failure !== null) return { summaries, failure };
     }
     return { summaries, failure: null };
   } catch (error) {

@@ -5,6 +5,7 @@
  * shortened to `2`. To add a step, add an entry.
  */
 import type { NodeId, Peer } from '../../broker/core/step.ts';
+import { mostPartitions } from '../plan/limits.ts';
 import { healAndSettle } from './play-end.ts';
 import { PlayError } from './play.ts';
 import type { Play } from './play.ts';
@@ -35,6 +36,7 @@ const kinds: readonly StepKind[] = [
       const lists = of(replicas)
         .split(';')
         .map((list) => list.split(',').map(Number));
+      if (lists.length > mostPartitions) throw new PlayError(`a topic has ${mostPartitions} partitions at the most`);
       play.createTopic(of(name), lists);
     },
   },
@@ -52,7 +54,7 @@ const kinds: readonly StepKind[] = [
     usage: 'read at <offset> by <client> [from broker <broker>]',
     pattern: /^read at (?<offset>\d+) by (?<client>[A-Za-z]\w*)(?: from (?<broker>\d+))?$/,
     act: (play, { offset, client, broker }, partition) =>
-      play.read(of(client), play.partition(partition), Number(offset), broker === undefined ? null : Number(broker)),
+      play.read(of(client), play.partition(partition), offsetOf(offset), broker === undefined ? null : Number(broker)),
   },
   {
     usage: 'run for <n> ms|s',
@@ -190,8 +192,15 @@ function valuesNamed(text: string): string[] {
   const range = /^([a-z_]+)(\d+) to \1(\d+)$/i.exec(text);
   if (range === null) return text.split(/, */);
   const [first, last] = [Number(range[2]), Number(range[3])];
+  if (last < first) throw new PlayError(`${range[1]}${last} comes before ${range[1]}${first}`);
   if (last - first >= MOST_VALUES) throw new PlayError(`a batch holds ${MOST_VALUES} records at the most`);
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => `${range[1]}${first + index}`);
+  return Array.from({ length: last - first + 1 }, (_, index) => `${range[1]}${first + index}`);
+}
+
+function offsetOf(text: string | undefined): number {
+  const offset = Number(text);
+  if (!Number.isSafeInteger(offset)) throw new PlayError(`an offset is ${Number.MAX_SAFE_INTEGER} at the most`);
+  return offset;
 }
 
 function running(play: Play, id: string | undefined): ReturnType<Play['node']> {

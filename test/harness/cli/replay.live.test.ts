@@ -141,9 +141,29 @@ describe('shrink', () => {
   });
 
   it('says that there is nothing to shrink, with the exit code of unknown', () => {
-    const { status, stderr } = tidemark('shrink', run, '--build', 'epoch');
+    const { status, stdout, stderr } = tidemark('shrink', run, '--build', 'epoch', '--json');
     expect(status).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({
+      type: 'shrink',
+      signature: null,
+      build: 'epoch',
+      valid: true,
+      others: [],
+    });
     expect(stderr).toContain('epoch breaks no promise under this plan in the simulator: nothing to shrink');
+  });
+
+  it('tells what it found even where it cannot be kept', { timeout: 60_000 }, () => {
+    const place = join(store, 'no-folder');
+    writeFileSync(place, '');
+    const argv = ['harness/main.mjs', 'shrink', run, '--runs', '50', '--json', '--store', place];
+    const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+    expect(status).toBe(255);
+    expect(JSON.parse(stdout)).toMatchObject({ type: 'shrink', directory: null, builds: { hw: { valid: false } } });
+    expect(stderr).toMatch(/faults? → \d/);
+    expect(stderr).toMatch(
+      /\ntidemark: cannot make a folder in the store .*no-folder: .*: choose another place with --store\n$/,
+    );
   });
 
   it('names what there is when there is nothing of the kind', () => {

@@ -55,6 +55,14 @@ test.each([
   expect(refusal(...lines)).toContain(message);
 });
 
+test('a line of any bytes and any length is named in one short line', () => {
+  for (const strange of ['\u001B[2J\u0007\r', 'x'.repeat(1_000_000), `set ${'y'.repeat(100_000)} to 1`]) {
+    const message = refusal(...head.slice(0, 4), `dance ${strange}`, strange);
+    expect(message?.length).toBeLessThan(1_500);
+    expect(message).not.toMatch(/\p{Cc}/u);
+  }
+});
+
 test('an expectation that does not hold ends the play, and says where, on which build, and how things are', () => {
   const { failure, lines } = play('expect LEO of broker 1 is 7', 'run for 1 s');
   expect(failure).toMatchObject({ kind: 'failed' });
@@ -82,6 +90,9 @@ test.each([
   ['produce m1 by controller', 'controller is no name of a client'],
   ['produce r0 to r10000 by alice', 'a batch holds 10000 records at the most'],
   ['run for 3601 s', 'a step lasts an hour at the most'],
+  ['produce r5 to r0 by alice', 'r0 comes before r5'],
+  ['read at 99999999999999999999 by bob', 'an offset is 9007199254740991 at the most'],
+  [`topic wide with replicas ${Array(201).fill('1').join(';')}`, 'a topic has 200 partitions at the most'],
 ])('a step that makes no sense as things stand is named: %s', (line, why) => {
   expect(play(line).failure?.message).toBe(`a.scenario:6: "${line}" cannot be done: ${why}`);
 });
