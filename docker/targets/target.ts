@@ -1,0 +1,108 @@
+/**
+ * A target: a kind of broker that can be put under test, described as data.
+ *
+ * Our own broker needs none: it tells its trace, and takes its orders by an argument. Any other Kafka-compatible broker
+ * is a black box, so its target says what containers each node consists of, how they are started and in which order,
+ * where their segments lie, how their log lines are to be read, and what they cannot do. The runtime asks nothing else;
+ * what a target cannot show is `not-checked`, by name.
+ *
+ * Invariant: a target decides nothing and acts on nothing but its images, in {@link Target.prepare}.
+ */
+import type { NodeId, NodeName } from '../../nemesis/ports.ts';
+import type { Engine } from '../client.ts';
+
+export interface Target {
+  /** As its user names it: `kafka:2.8.2`, `1-2=kafka:2.1.1,3=kafka:2.8.2`, `image:example/broker:1`. */
+  readonly name: string;
+  readonly capabilities: Capabilities;
+  /** How leaders are moved, if they can be. */
+  readonly leaderMove: LeaderMove;
+  /** How its brokers' own log lines are read; the first pattern that matches counts. Per broker, as versions differ. */
+  logPatterns(node: NodeName): readonly LogPattern[];
+  /**
+   * Sees to it that images and volumes are there. Rejects with one line, and the command to type, where something has to
+   * be fetched first.
+   */
+  prepare(engine: Engine, progress: (line: string) => void): Promise<void>;
+  /** What each node consists of: the controller's (if it has one of its own) first. */
+  nodes(layout: Layout): readonly NodePlan[];
+}
+
+/** `reassign`: by AlterPartitionReassignments and ElectLeaders; `zookeeper`: by the same orders, written to ZooKeeper. */
+export type LeaderMove = 'none' | 'reassign' | 'zookeeper';
+
+/** Where everything is, and what the cluster is to be set to. */
+export interface Layout {
+  readonly brokers: readonly NodeId[];
+  /** The address of a node's pod. */
+  readonly addressOf: (node: NodeName) => string;
+  readonly settings: TargetSettings;
+}
+
+export interface TargetSettings {
+  readonly replicationFactor: number;
+  readonly minInsyncReplicas: number;
+  readonly uncleanElection: boolean;
+  readonly replicaLagTimeMaxMs: number;
+  readonly brokerSessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  readonly fetchMaxWaitMs: number;
+  readonly highWatermarkCheckpointIntervalMs: number;
+}
+
+export interface NodePlan {
+  readonly node: NodeName;
+  /** Nodes of one wave start side by side, after all of the waves before have said that they are ready. */
+  readonly wave: number;
+  /** The port on which the node answers Kafka's protocol, in its pod. Null for a controller that does not. */
+  readonly port: number | null;
+  /** The container that faults act on. */
+  readonly process: ContainerPlan;
+  /** Containers beside it in the same pod, started before it, such as ZooKeeper. They share its address. */
+  readonly companions: readonly ContainerPlan[];
+  /** Where `<topic>-<partition>/` folders lie; it must be in the process's data volume. Null: it keeps no replicas. */
+  readonly logDirectory: string | null;
+}
+
+export interface ContainerPlan {
+  /** Unique in its pod: `node`, `zookeeper`. */
+  readonly role: string;
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Configuration, put into the data volume before the first start: path in the container to text. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Where its data volume is mounted; owned by `user`. */
+  readonly dataDirectory: string;
+  /** Read-only mounts: path in the container to path on the host. */
+  readonly readOnly: Readonly<Record<string, string>>;
+  readonly user: number;
+  readonly memoryMb: number;
+  readonly pidsMax: number;
+  /** A line of its output by which it says that it is ready; null: an answer on its port. */
+  readonly ready: RegExp | null;
+}
+
+/**
+ * How one line of a broker's log is read. Groups by name: `topic` and `partition` (or `key`, as `topic-partition`),
+ * `leader`, `epoch`, `offset`, whichever the line holds.
+ */
+export interface LogPattern {
+  readonly shows: 'leads' | 'follows' | 'hw' | 'truncates' | 'ends-itself' | 'failed-start';
+  readonly pattern: RegExp;
+}
+
+/** A word for what can be done or known, or why not. */
+export type Able = true | { readonly not: string };
+
+/** What a target can do and show; `doctor` prints it, reports hold it. */
+export interface Capabilities {
+  /** By kind of fault. */
+  readonly faults: Readonly<Record<string, Able>>;
+  /** By guarantee: `true`, or why it is not checked. */
+  readonly guarantees: Readonly<Record<string, Able>>;
+  /** By what a plan can wait for. */
+  readonly triggers: Readonly<Record<string, Able>>;
+  /** Whether exposures can be counted: that takes a follower's high watermark. */
+  readonly exposures: Able;
+}
