@@ -6,12 +6,13 @@
  */
 import type { Duplex } from 'node:stream';
 import type { Container } from 'dockerode';
-import type { AgentEvent, Command, Reply } from './agent/messages.ts';
+import type { AgentEvent, Command, Reply, SegmentEvent, WatchRequest } from './agent/messages.ts';
 import { heartbeatIntervalMs, heartbeatTimeoutMs, readyId } from './agent/messages.ts';
 import { attach, hear, LineSplitter } from './attach.ts';
 
 type DropRequest = Omit<Extract<Command, { do: 'drop' }>, 'id'>;
 type ProbeRequest = Omit<Extract<Command, { do: 'probe' }>, 'id'>;
+type WatchCommand = { readonly do: 'watch' } & WatchRequest;
 type Dropped = Extract<Reply, { dropped: unknown }>;
 type Probed = Extract<Reply, { probes: unknown }>;
 
@@ -21,6 +22,11 @@ export interface Agent {
   /** Rejects when the agent fails, is gone, or does not answer in time. */
   ask(request: DropRequest, timeoutMs?: number): Promise<Dropped>;
   ask(request: ProbeRequest, timeoutMs?: number): Promise<Probed>;
+  /**
+   * Watches segments, instead of whatever was watched before: `listener` hears of what is there, and then of every
+   * change. It hears an error when segments cannot be read.
+   */
+  watch(request: WatchRequest, listener: (event: SegmentEvent | Error) => void): Promise<void>;
   /** True once, after the agent has healed without being asked. */
   tookOver(): boolean;
   close(): void;
@@ -49,6 +55,7 @@ class AgentLink implements Agent {
   #ids = readyId;
   #complaint = '';
   #healed = false;
+  #watcher: (event: SegmentEvent | Error) => void = () => {};
 
   constructor(container: Container, stream: Duplex, name: string) {
     this.#container = container;
@@ -71,12 +78,18 @@ class AgentLink implements Agent {
 
   ask(request: DropRequest, timeoutMs?: number): Promise<Dropped>;
   ask(request: ProbeRequest, timeoutMs?: number): Promise<Probed>;
-  async ask(request: DropRequest | ProbeRequest, timeoutMs = replyTimeoutMs): Promise<Reply> {
+  ask(request: WatchCommand): Promise<Reply>;
+  async ask(request: DropRequest | ProbeRequest | WatchCommand, timeoutMs = replyTimeoutMs): Promise<Reply> {
     const id = ++this.#ids;
     const reply = this.#reply(id, timeoutMs, `did not answer \`${request.do}\``);
     if (this.#stream.destroyed) this.#gone();
     else this.#write({ ...request, id });
     return reply;
+  }
+
+  async watch(request: WatchRequest, listener: (event: SegmentEvent | Error) => void): Promise<void> {
+    this.#watcher = listener;
+    await this.ask({ do: 'watch', ...request });
   }
 
   tookOver(): boolean {
@@ -113,6 +126,9 @@ class AgentLink implements Agent {
     const message = JSON.parse(line) as Reply | AgentEvent;
     if ('id' in message) this.#waiting.get(message.id)?.resolve(message);
     else if (message.event === 'ready') this.#waiting.get(readyId)?.resolve({ id: readyId, dropped: {} });
+    else if (message.event === 'segments') this.#watcher(message);
+    else if (message.event === 'blind')
+      this.#watcher(new Error(`the segments of ${this.#name} cannot be read: ${message.reason}`));
     else this.#healed = true;
   }
 

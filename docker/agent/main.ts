@@ -1,5 +1,6 @@
 /**
- * The agent of a pod: shapes the pod's network at the harness's word, and probes links from inside.
+ * The agent of a pod: shapes the pod's network at the harness's word, probes links from inside, and watches the
+ * segments of a broker that tells no trace.
  *
  * It runs beside the broker in the same network namespace, with NET_ADMIN and nothing else, and lives as long as the
  * run. Commands come as lines on standard input. When that ends (the harness died, so the engine closed it), or when
@@ -9,15 +10,19 @@
  */
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { AgentEvent, Command, Reply } from './messages.ts';
-import { heartbeatTimeoutMs, readyId } from './messages.ts';
+import type { AgentEvent, Command, Reply, WatchRequest } from './messages.ts';
+import { heartbeatTimeoutMs, readyId, watchedDirectory } from './messages.ts';
 import { probe } from './probe.ts';
 import type { Drop, Dropped } from './ruleset.ts';
 import { listCounters, parseCounters, replaceTable } from './ruleset.ts';
+import type { SegmentWatch } from './watch.ts';
+import { watchSegments } from './watch.ts';
 
 /** The drops in force. */
 let inForce: readonly Drop[] = [];
+let watched: SegmentWatch | null = null;
 /** How long the harness may be silent. The argument is for tests. */
 const silenceMs = Number(process.argv[2] ?? heartbeatTimeoutMs);
 let lastHeardMs = performance.now();
@@ -48,12 +53,27 @@ void nft(['-f', '-'], replaceTable([])).then(
 async function perform(command: Exclude<Command, { do: 'beat' }>): Promise<Reply> {
   try {
     if (command.do === 'drop') return { id: command.id, dropped: await change(command.drops) };
+    if (command.do === 'watch') {
+      startWatch(command);
+      return { id: command.id, watching: true };
+    }
     const { clientId, targets, timeoutMs } = command;
     const probes = await Promise.all(targets.map((target) => probe(target, clientId, timeoutMs)));
     return { id: command.id, probes };
   } catch (error) {
     return { id: command.id, error: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function startWatch({ directory, topic, clockOriginNs }: WatchRequest): void {
+  watched?.close();
+  watched = watchSegments({
+    directory: join(watchedDirectory, directory),
+    topic,
+    clockOriginNs: BigInt(clockOriginNs),
+    onSegments: say,
+    onBlind: (reason) => say({ event: 'blind', reason }),
+  });
 }
 
 /** A wish for what is in force already leaves the table alone, and its counters counting. */
