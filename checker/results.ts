@@ -50,6 +50,8 @@ export type AnomalyKind =
   | 'poll-skip'
   | 'int-poll-skip'
   | 'lost-on-replica'
+  | 'broker-suicide'
+  | 'failed-start'
   | 'no-convergence'
   | 'malformed';
 
@@ -57,6 +59,13 @@ export type AnomalyKind =
 export type Reference =
   | { readonly source: 'history'; readonly index: number }
   | { readonly source: 'trace'; readonly node: number | 'controller'; readonly boot: number; readonly seq: number }
+  /** A line of `observations.jsonl`: `seq` counts within one boot of one node, as in a trace. */
+  | {
+      readonly source: 'observation';
+      readonly node: number | 'controller';
+      readonly boot: number;
+      readonly seq: number;
+    }
   | { readonly source: 'log'; readonly node: number; readonly offset: number; readonly epoch: number | null };
 
 /** One step of a causal chain, in plain words. */
@@ -113,6 +122,25 @@ export interface FaultSummary {
   readonly effective: boolean;
 }
 
+/** A word for what can be done or known, or why not. */
+export type Able = true | { readonly not: string };
+
+/** The brokers that were tested, where others wrote them: watched from outside, and judged by what that can show. */
+export interface TargetSummary {
+  /** As its user named it: `kafka:0.10.2.2`. */
+  readonly name: string;
+  /** What they can do and show, as the run noted it; null where it did not. */
+  readonly capabilities: Capabilities | null;
+}
+
+/** By name of the fault, the guarantee, the condition that a plan can wait for. */
+export interface Capabilities {
+  readonly faults: Readonly<Record<string, Able>>;
+  readonly guarantees: Readonly<Record<string, Able>>;
+  readonly triggers: Readonly<Record<string, Able>>;
+  readonly exposures: Able;
+}
+
 /** Of one run. */
 export interface RunResults {
   readonly schemaVersion: 1;
@@ -126,13 +154,16 @@ export interface RunResults {
     readonly configuration: Readonly<Record<string, unknown>>;
     /** The command that shows it again. */
     readonly command: string | null;
+    /** Of a run on brokers that tell no trace. */
+    readonly target?: TargetSummary;
   };
   readonly guarantees: Readonly<Record<Guarantee, GuaranteeVerdict>>;
   /** Why a guarantee is unknown or not checked, and what else a reader should know. */
   readonly notes: readonly string[];
   readonly anomalies: readonly Anomaly[];
-  /** Null when it cannot be known (no trace). */
+  /** Null when it cannot be known; then `exposuresUnknown` says why. */
   readonly exposures: readonly Exposure[] | null;
+  readonly exposuresUnknown?: string;
   readonly faults: readonly FaultSummary[];
   /** Figures: operations by outcome, records acknowledged, read, elections, truncations, settle time … */
   readonly measures: Readonly<Record<string, number>>;
@@ -146,6 +177,8 @@ export interface BuildResults {
   readonly unknown: number;
   /** Runs with at least one exposure. */
   readonly exercised: number;
+  /** Runs of which nobody knows whether they had one; absent for none. */
+  readonly exercisedUnknown?: number;
   /** `anomalous / runs`. */
   readonly rate: number;
   readonly interval: { readonly method: 'wilson' | 'one-sided-zero'; readonly low: number; readonly high: number };

@@ -59,6 +59,8 @@ const anomalyKind = z
     'poll-skip',
     'int-poll-skip',
     'lost-on-replica',
+    'broker-suicide',
+    'failed-start',
     'no-convergence',
     'malformed',
   ])
@@ -78,13 +80,21 @@ const reference = z
       seq: z.number().int(),
     }),
     z.looseObject({
+      source: z.literal('observation'),
+      node: z.union([z.number().int(), z.literal('controller')]),
+      boot: z.number().int(),
+      seq: z.number().int(),
+    }),
+    z.looseObject({
       source: z.literal('log'),
       node: z.number().int(),
       offset: z.number().int(),
       epoch: z.number().int().nullable(),
     }),
   ])
-  .describe('Where a fact stands: a line of the history, a line of the trace, or a record in a replica’s final log.');
+  .describe(
+    'Where a fact stands: a line of the history, of the trace or of the observations, or a record in a replica’s final log.',
+  );
 
 const whyStep = z.looseObject({ text: z.string(), time: time.exactOptional(), references: z.array(reference) });
 
@@ -132,6 +142,17 @@ const fault = z.looseObject({
   effective: z.boolean().describe('Whether anything proves that it took effect; if not, it counts for nothing.'),
 });
 
+const able = z
+  .union([z.literal(true), z.looseObject({ not: z.string() })])
+  .describe('true, or why it cannot be done or known.');
+
+const capabilities = z.looseObject({
+  faults: z.record(z.string(), able),
+  guarantees: z.record(z.string(), able),
+  triggers: z.record(z.string(), able),
+  exposures: able,
+});
+
 const runResultsSchema = z
   .looseObject({
     schemaVersion: z.literal(1),
@@ -144,6 +165,10 @@ const runResultsSchema = z
       seed: z.number().nullable(),
       configuration: z.record(z.string(), z.unknown()),
       command: z.string().nullable().describe('The command that shows it again.'),
+      target: z
+        .looseObject({ name: z.string(), capabilities: capabilities.nullable() })
+        .exactOptional()
+        .describe('Of brokers that others wrote: watched from outside, and judged by what that can show.'),
     }),
     guarantees: z
       .looseObject({
@@ -160,7 +185,8 @@ const runResultsSchema = z
       .array(z.string())
       .describe('Why a guarantee is unknown or not checked, and what else a reader should know.'),
     anomalies: z.array(anomaly),
-    exposures: z.array(exposure).nullable().describe('Null when it cannot be known, for want of a trace.'),
+    exposures: z.array(exposure).nullable().describe('Null when it cannot be known: `exposuresUnknown` says why.'),
+    exposuresUnknown: z.string().exactOptional(),
     faults: z.array(fault),
     measures: z.record(z.string(), z.number()).describe('Figures. None of them is a verdict.'),
   })
@@ -172,6 +198,9 @@ const build = z.looseObject({
   anomalous: count.describe('Runs with at least one violation.'),
   unknown: count,
   exercised: count.describe('Runs with at least one exposure.'),
+  exercisedUnknown: count
+    .exactOptional()
+    .describe('Runs of which nobody knows whether they had one; absent for none.'),
   rate: rate.describe('anomalous / runs'),
   interval: z
     .looseObject({ method: z.enum(['wilson', 'one-sided-zero']), low: rate, high: rate })
@@ -241,6 +270,19 @@ const comparisonResultsSchema = z
   })
   .describe('The results of a comparison of two builds.');
 
+/**
+ * A process that ended without an action of ours: while it started, or later. `blame`: its own, or that of what it ran
+ * in. `lastLines` are the last of its own output.
+ */
+const processEnd = z.looseObject({
+  node: z.union([z.number().int(), z.literal('controller')]),
+  detail: z.string(),
+  lastLines: z.array(z.string()).optional(),
+  blame: z.enum(['node', 'environment']),
+  phase: z.enum(['start', 'running']),
+  time: z.number().optional(),
+});
+
 /** What the checker takes from `run.json`, whatever else stands there. */
 const runFileSchema = z.looseObject({
   schemaVersion: z.literal(1).optional(),
@@ -256,8 +298,12 @@ const runFileSchema = z.looseObject({
   logsCollected: z.boolean().nullish(),
   completed: z.boolean().nullish(),
   error: z.string().nullish(),
-  recordedLines: z.object({ history: count, trace: count }).nullish(),
+  recordedLines: z.object({ history: count, trace: count, observations: count.optional() }).nullish(),
   collectedBytes: count.nullish(),
+  // Of brokers that tell no trace.
+  observed: z.boolean().nullish(),
+  capabilities: capabilities.nullish(),
+  ends: z.array(processEnd).optional(),
 });
 
 /** What a configuration promises; where it does not say, the defaults. */

@@ -46,6 +46,8 @@ export const guaranteeOf: Readonly<Record<AnomalyKind, Guarantee>> = {
   'poll-skip': 'order',
   'int-poll-skip': 'order',
   'lost-on-replica': 'durability',
+  'broker-suicide': 'convergence',
+  'failed-start': 'convergence',
   'no-convergence': 'convergence',
   malformed: 'offsets',
 };
