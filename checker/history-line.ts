@@ -236,10 +236,12 @@ export class HistoryLineReader {
   }
 
   /** One of a few texts, or null. */
-  #oneOf<Text extends string>(texts: readonly Word<Text>[]): Text | null {
+  #oneOf<Text extends string>(texts: Words<Text>): Text | null {
     const bytes = this.#bytes;
     const from = this.#at;
-    for (const { text, quoted } of texts) {
+    const candidates = texts[bytes[from + 1] as number];
+    if (candidates === undefined) return null;
+    for (const { text, quoted } of candidates) {
       let at = 0;
       while (at < quoted.length && bytes[from + at] === quoted[at]) at += 1;
       if (at < quoted.length) continue;
@@ -308,8 +310,13 @@ interface Word<Text extends string> {
   readonly quoted: Uint8Array;
 }
 
-function quotedWords<Text extends string>(...texts: readonly Text[]): Word<Text>[] {
-  return texts.map((text) => ({ text, quoted: ascii(`"${text}"`) }));
+/** By their first letter. */
+type Words<Text extends string> = readonly (readonly Word<Text>[] | undefined)[];
+
+function quotedWords<Text extends string>(...texts: readonly Text[]): Words<Text> {
+  const words: Word<Text>[][] = [];
+  for (const text of texts) (words[text.charCodeAt(0)] ??= []).push({ text, quoted: ascii(`"${text}"`) });
+  return words;
 }
 
 function ascii(text: string): Uint8Array {

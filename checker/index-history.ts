@@ -143,18 +143,17 @@ export class HistoryIndex {
   }
 
   #invoke(operation: Operation, process: number): string | null {
-    const early = this.#open.has(process) ? `process ${process} is invoked again before its operation completed` : null;
+    const open = this.#openOf(process);
+    const early = open.isOpen ? `process ${process} is invoked again before its operation completed` : null;
     this.counts.invoked += 1;
     const { f, index, time } = operation;
-    const open: OpenOperation = {
-      f,
-      index,
-      time,
-      rows: [],
-      seeks: seeksOf(operation),
-      final: operation.final === true,
-    };
-    this.#open.set(process, open);
+    open.isOpen = true;
+    open.f = f;
+    open.index = index;
+    open.time = time;
+    if (open.rows.length > 0) open.rows = [];
+    open.seeks = seeksOf(operation);
+    open.final = operation.final === true;
     if (operation.final === true) {
       this.finalRead = true;
       if (f !== 'poll') this.readers.end(process);
@@ -197,8 +196,9 @@ export class HistoryIndex {
   }
 
   #complete(operation: Operation, process: number): string | null {
-    const open = this.#open.get(process);
-    this.#open.delete(process);
+    const last = this.#openOf(process);
+    const open = last.isOpen ? last : undefined;
+    last.isOpen = false;
     let flaw = this.#misfit(operation, process, open);
     // Of what is completed by a line that is not its own nobody knows what became, nor who read it after what: a line that
     // stands there twice is no reader who went back.
@@ -228,7 +228,11 @@ export class HistoryIndex {
       default:
         this.unknown.set(operation.f, (this.unknown.get(operation.f) ?? 0) + 1);
     }
-    if (type === 'info') this.readers.end(process);
+    if (type === 'info') {
+      // Such a process is not used again.
+      this.#open.delete(process);
+      this.readers.end(process);
+    }
     return flaw;
   }
 
@@ -243,11 +247,27 @@ export class HistoryIndex {
       if (f === 'txn' && isPoll(micro)) continue;
       const send = readSend(micro);
       if (typeof send === 'string') continue;
-      const row = this.findRow(this.keyId(send.key), send.value);
-      if (row === -1 || this.values.invoked.get(row) !== open.index)
+      if (this.#rowOfSend(open, send) === -1)
         return `the completion names ${String(send.value)} of ${send.key}, which its invocation does not`;
     }
     return null;
+  }
+
+  /** The row of a send that the open operation invoked; −1 if it invoked no such one. */
+  #rowOfSend({ index, rows }: OpenOperation, { key, value }: SendReading): number {
+    const only = rows.length === 1 ? (rows[0] as number) : -1;
+    if (only !== -1 && this.valueOf(only) === value && this.keyName(this.values.key.get(only)) === key) return only;
+    const row = this.findRow(this.keyId(key), value);
+    return row !== -1 && this.values.invoked.get(row) === index ? row : -1;
+  }
+
+  #openOf(process: number): OpenOperation {
+    let open = this.#open.get(process);
+    if (open === undefined) {
+      open = { isOpen: false, f: '', index: -1, time: 0, rows: [], seeks: false, final: false };
+      this.#open.set(process, open);
+    }
+    return open;
   }
 
   #completeSends(operation: Operation, type: 'ok' | 'fail' | 'info', open: OpenOperation | undefined): string | null {
@@ -272,8 +292,8 @@ export class HistoryIndex {
         flaw = send;
         continue;
       }
-      const row = this.findRow(this.keyId(send.key), send.value);
-      if (send.offset === -1 || row === -1 || values.invoked.get(row) !== open?.index) continue;
+      const row = send.offset === -1 || open === undefined ? -1 : this.#rowOfSend(open, send);
+      if (row === -1) continue;
       values.offset.set(row, send.offset);
       if (type === 'ok' && values.acks.get(row) === acksAll) this.#acknowledged(row, operation);
     }
@@ -384,13 +404,15 @@ export class HistoryIndex {
   }
 }
 
+/** What a process does, or did last: kept from one operation to the next, since there are millions of them. */
 interface OpenOperation {
-  readonly f: string;
-  readonly index: number;
-  readonly time: number;
-  readonly rows: number[];
-  readonly seeks: boolean;
-  readonly final: boolean;
+  isOpen: boolean;
+  f: string;
+  index: number;
+  time: number;
+  rows: number[];
+  seeks: boolean;
+  final: boolean;
 }
 
 function isPoll(micro: unknown): micro is readonly unknown[] {

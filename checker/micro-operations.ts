@@ -48,6 +48,11 @@ export function readPair(record: unknown): string | null {
   return isValue(record[1]) ? null : badValue;
 }
 
+const hashSign = 0x23;
+const zero = 0x30;
+/** Of fifteen digits, which are always exact. */
+const mostScale = 1e14;
+
 const badSend = 'a send holds only ["send", key, value]';
 const badOffset = 'an offset that is not a whole number from 0 to 2^53-1';
 const badValue = 'a value that is neither a text nor a whole number within 2^53';
@@ -63,8 +68,16 @@ function isValue(value: unknown): value is Value {
 /** The correlation id in `client-3#17`, or −1. */
 export function correlationOf(msg: unknown): number {
   if (typeof msg !== 'string') return -1;
-  const id = Number(msg.slice(msg.lastIndexOf('#') + 1));
-  return Number.isSafeInteger(id) ? id : -1;
+  let id = 0;
+  let scale = 1;
+  for (let at = msg.length - 1; at >= 0; at -= 1) {
+    const digit = msg.charCodeAt(at) - zero;
+    if (digit === hashSign - zero) return scale > 1 ? id : -1;
+    if (!(digit >= 0 && digit <= 9) || scale > mostScale) return -1;
+    id += digit * scale;
+    scale *= 10;
+  }
+  return -1;
 }
 
 /** Whether an assignment says where to read on; Jepsen's only word for it is the beginning. */

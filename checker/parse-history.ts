@@ -83,16 +83,20 @@ export function readHistory(
     if (isEmptyLine(text)) continue;
     const expected = nextIndex;
     nextIndex += 1;
-    const parsed = typeof text === 'string' ? parsedLine(text) : isByteLine(text) ? parsedBytes(reader, text) : text;
-    if (parsed === notJson) {
-      held = { line: place, detail: 'not JSON' };
-      continue;
+    // Nearly all lines are of our own recorder, and what its reader understands is an operation.
+    let operation = typeof text !== 'string' && isByteLine(text) ? reader.read(text.bytes, text.start, text.end) : null;
+    if (operation === null) {
+      const parsed = parsedLine(text);
+      if (parsed === notJson) {
+        held = { line: place, detail: 'not JSON' };
+        continue;
+      }
+      if (isUnreadable(parsed)) {
+        held = { line: parsed.line, detail: parsed.unreadable };
+        continue;
+      }
+      operation = isOperation(parsed) ? parsed : completed(parsed, expected);
     }
-    if (isUnreadable(parsed)) {
-      held = { line: parsed.line, detail: parsed.unreadable };
-      continue;
-    }
-    const operation = isOperation(parsed) ? parsed : completed(parsed, expected);
     if (operation === null) {
       malformed.add(place, 'not an operation: it needs index, time, process, type and f');
       continue;
@@ -137,24 +141,22 @@ function isOperation(value: unknown): value is Operation {
 
 const notJson = Symbol('not JSON');
 
-function parsedLine(text: string): unknown {
+function parsedLine(line: HistoryLine): unknown {
+  if (typeof line !== 'string' && !isByteLine(line)) return line;
   try {
-    return JSON.parse(text);
+    return JSON.parse(typeof line === 'string' ? line : textOf(line));
   } catch {
     return notJson;
   }
 }
 
+function textOf({ bytes, start, end }: ByteLine): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start, end));
+}
+
 /** A field of that name alone proves nothing: histories of others have fields of any name. */
 function isByteLine(line: ByteLine | Operation | Unreadable): line is ByteLine {
   return 'bytes' in line && line.bytes instanceof Uint8Array;
-}
-
-function parsedBytes(reader: HistoryLineReader, { bytes, start, end }: ByteLine): unknown {
-  return (
-    reader.read(bytes, start, end) ??
-    parsedLine(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start, end)))
-  );
 }
 
 function isUnreadable(value: unknown): value is Unreadable {

@@ -9,14 +9,26 @@
 /** Of a key: so many of its lowest bits say where it stands within its block of slots. */
 const blockBits = 4;
 
-/** A growing column of 32-bit integers. */
+/** A growing column of 32-bit integers; `blank` is what a row holds that was made by {@link Ints.add}. */
 export class Ints {
-  #values = new Int32Array(64);
+  #values: Int32Array;
+  readonly #blank: number;
   length = 0;
 
+  constructor(blank = 0) {
+    this.#blank = blank;
+    this.#values = new Int32Array(64).fill(blank);
+  }
+
   push(value: number): number {
-    if (this.length === this.#values.length) this.#values = doubled(this.#values, new Int32Array(this.length * 2));
-    this.#values[this.length] = value;
+    const row = this.add();
+    this.#values[row] = value;
+    return row;
+  }
+
+  /** A blank row. */
+  add(): number {
+    if (this.length === this.#values.length) this.#values = doubled(this.#values, Int32Array, this.#blank);
     this.length += 1;
     return this.length - 1;
   }
@@ -32,12 +44,24 @@ export class Ints {
 
 /** A growing column of numbers: offsets, times. */
 export class Doubles {
-  #values = new Float64Array(64);
+  #values: Float64Array;
+  readonly #blank: number;
   length = 0;
 
+  constructor(blank = 0) {
+    this.#blank = blank;
+    this.#values = new Float64Array(64).fill(blank);
+  }
+
   push(value: number): number {
-    if (this.length === this.#values.length) this.#values = doubled(this.#values, new Float64Array(this.length * 2));
-    this.#values[this.length] = value;
+    const row = this.add();
+    this.#values[row] = value;
+    return row;
+  }
+
+  /** A blank row. */
+  add(): number {
+    if (this.length === this.#values.length) this.#values = doubled(this.#values, Float64Array, this.#blank);
     this.length += 1;
     return this.length - 1;
   }
@@ -121,7 +145,9 @@ export class NumberTable {
   }
 }
 
-function doubled<T extends Int32Array | Float64Array>(from: T, into: T): T {
+function doubled<T extends Int32Array | Float64Array>(from: T, Column: new (length: number) => T, blank: number): T {
+  const into = new Column(from.length * 2);
   into.set(from);
+  if (blank !== 0) into.fill(blank, from.length);
   return into;
 }

@@ -65,18 +65,18 @@ export class ValueRows {
   readonly keys: Key[] = [];
   readonly columns: ValueColumns = {
     key: new Ints(),
-    outcome: new Ints(),
-    acks: new Ints(),
-    offset: new Doubles(),
-    invoked: new Ints(),
-    completed: new Ints(),
-    process: new Ints(),
-    correlation: new Doubles(),
-    floor: new Ints(),
-    readOffset: new Doubles(),
-    readBy: new Ints(),
+    outcome: new Ints(outcome.unsent),
+    acks: new Ints(acksAll),
+    offset: new Doubles(-1),
+    invoked: new Ints(-1),
+    completed: new Ints(-1),
+    process: new Ints(-1),
+    correlation: new Doubles(-1),
+    floor: new Ints(-1),
+    readOffset: new Doubles(-1),
+    readBy: new Ints(-1),
     readFinally: new Ints(),
-    finalOffset: new Doubles(),
+    finalOffset: new Doubles(-1),
   };
   /** By row: the offsets beyond the first. */
   readonly extraOffsets = new Map<number, ExtraOffset[]>();
@@ -228,18 +228,18 @@ export class ValueRows {
 
   #addRow(key: number): number {
     const { columns } = this;
-    columns.outcome.push(outcome.unsent);
-    columns.acks.push(acksAll);
-    columns.offset.push(-1);
-    columns.invoked.push(-1);
-    columns.completed.push(-1);
-    columns.process.push(-1);
-    columns.correlation.push(-1);
-    columns.floor.push(-1);
-    columns.readOffset.push(-1);
-    columns.readBy.push(-1);
-    columns.readFinally.push(0);
-    columns.finalOffset.push(-1);
+    columns.outcome.add();
+    columns.acks.add();
+    columns.offset.add();
+    columns.invoked.add();
+    columns.completed.add();
+    columns.process.add();
+    columns.correlation.add();
+    columns.floor.add();
+    columns.readOffset.add();
+    columns.readBy.add();
+    columns.readFinally.add();
+    columns.finalOffset.add();
     return columns.key.push(key);
   }
 }
