@@ -139,6 +139,8 @@ function answer(state: ControllerState, event: RequestEvent, nowNs: number, effe
     case 'Metadata':
     case 'OffsetForLeaderEpoch':
     case 'PartitionStates':
+    case 'AlterPartitionReassignments':
+    case 'DescribeQuorum':
       /* Nothing that a controller serves: whoever asks is at the wrong door. */
       effects.push({ type: 'disconnect', connection: origin.connection });
   }

@@ -180,7 +180,9 @@ function takeRequest(turn: Turn, event: RequestEvent): void {
     case 'BrokerRegistration':
     case 'BrokerHeartbeat':
     case 'AlterPartition':
-      // The controller's business: whoever asks is at the wrong door.
+    case 'AlterPartitionReassignments':
+    case 'DescribeQuorum':
+      // The controller's business, or nobody's here: whoever asks is at the wrong door.
       turn.effects.push({ type: 'disconnect', connection: event.origin.connection });
   }
 }

@@ -14,6 +14,7 @@ export {
   encodeRequest,
   encodeResponse,
   isSpoken,
+  servedVersions,
   unsupportedApiVersions,
 } from './messages.ts';
 export { carriedRequest, carriedResponse } from './carried.ts';
@@ -26,3 +27,6 @@ export { crc32c } from './crc32c.ts';
 export { parseRecordSet, placedBatch, stampBatch, stampBatches } from './records.ts';
 export type { BatchInfo, LogRange, RecordSet } from './records.ts';
 export { decodeRecords, encodeBatch } from './record-codec.ts';
+export type { DecodedRecord } from './record-codec.ts';
+export { decodeMessageSet, encodeMessageSet } from './message-set.ts';
+export type { Unpackers } from './compression.ts';

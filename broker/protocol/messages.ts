@@ -15,7 +15,7 @@ import { ErrorCode } from './errors.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { RequestHeader } from './protocol-error.ts';
 import { Reader } from './reader.ts';
-import type { Api } from './schema.ts';
+import type { Api, VersionRange } from './schema.ts';
 import { Writer } from './writer.ts';
 
 /** A decoded request; `api` discriminates `body`. */
@@ -85,15 +85,19 @@ export function decodeRequestHeader(frame: Uint8Array): RequestHeader {
 /**
  * Reads a whole request. One whose API or version is not ours throws a ProtocolError with reason `unknown-api` or
  * `unsupported-version` and with the header; see {@link unsupportedApiVersions} for the one that must be answered.
+ * `accepted` says which versions are ours: all of the table, or a broker's {@link servedVersions}.
  */
-export function decodeRequest(frame: Uint8Array): DecodedRequest {
+export function decodeRequest(
+  frame: Uint8Array,
+  accepted: (api: ApiName) => VersionRange = (api) => apis[api],
+): DecodedRequest {
   const reader = new Reader(frame);
   const header = readHeader(reader);
   const { apiKey, apiVersion: version, correlationId, clientId } = header;
   const api = apiByKey(apiKey);
   if (api === undefined) throw new ProtocolError('unknown-api', `api key ${apiKey} is not known`, header);
-  if (!isSpoken(api, version)) {
-    const { minVersion, maxVersion } = apis[api];
+  const { minVersion, maxVersion } = accepted(api);
+  if (version < minVersion || version > maxVersion) {
     const message = `${api} v${version} is not spoken, only v${minVersion} to v${maxVersion}`;
     throw new ProtocolError('unsupported-version', message, header);
   }
@@ -121,6 +125,12 @@ export function decodeResponse<A extends ApiName>(api: A, version: number, frame
 /** Whether the codec has this version of `api`. */
 export function isSpoken(api: ApiName, version: number): boolean {
   return version >= apis[api].minVersion && version <= apis[api].maxVersion;
+}
+
+/** The versions of `api` that our own broker answers. */
+export function servedVersions(api: ApiName): VersionRange {
+  const { served }: Api<unknown, unknown> = apis[api];
+  return served ?? apis[api];
 }
 
 /** The body of a broker's answer to ApiVersions, in the order of the keys. */

@@ -1,10 +1,10 @@
 /**
  * What lies inside of a batch: records with keys, values and headers, packed or plain. Only clients need it.
  *
- * Invariant: unpacking never yields more than the given bound, summed over all batches of a call. Snappy and LZ4 are
- * refused: nothing that Node brings along unpacks them.
+ * Invariant: unpacking never yields more than the given bound, summed over all batches of a call.
  */
-import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { codecOf, codecs, pack, unpack } from './compression.ts';
+import type { Compression, Unpackers } from './compression.ts';
 import { crc32c } from './crc32c.ts';
 import { getInt64, setInt64 } from './int64.ts';
 import { ProtocolError } from './protocol-error.ts';
@@ -12,8 +12,6 @@ import { Reader } from './reader.ts';
 import { batchLayout, bytesBeforeBatchLengthCounts, parseRecordSet } from './records.ts';
 import type { BatchInfo, RecordSet } from './records.ts';
 import { utf8Bytes, varintBytes, Writer } from './writer.ts';
-
-type Compression = 'none' | 'gzip' | 'zstd';
 
 /** A record to be written. Text is written as UTF-8. */
 interface NewRecord {
@@ -41,7 +39,7 @@ interface NewBatch {
 }
 
 /** A record as it was read. Keys and values are views of the bytes that were read. */
-interface DecodedRecord {
+export interface DecodedRecord {
   readonly offset: number;
   readonly timestampMs: number;
   readonly key: Uint8Array | null;
@@ -53,12 +51,11 @@ interface DecodedRecord {
   readonly control: boolean;
 }
 
-const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
-const codecBits = 0x07;
-const logAppendTimeBit = 0x08;
+/** Set where the broker's clock stamped the records, in batches and messages alike. */
+export const logAppendTimeBit = 0x08;
 const controlBit = 0x20;
 
-const defaultMaxUnpackedBytes = 64 * 1024 * 1024;
+export const defaultMaxUnpackedBytes = 64 * 1024 * 1024;
 
 /** One batch of message format v2 with its checksum. */
 export function encodeBatch(batch: NewBatch): Uint8Array {
@@ -94,6 +91,7 @@ export function encodeBatch(batch: NewBatch): Uint8Array {
 export function decodeRecords(
   source: Uint8Array | RecordSet,
   maxUnpackedBytes = defaultMaxUnpackedBytes,
+  unpackers: Unpackers = {},
 ): DecodedRecord[] {
   const { batches, bytes, flaw } = source instanceof Uint8Array ? parseRecordSet(source) : source;
   if (flaw === 'corrupt' || flaw === 'unsupported-format') {
@@ -107,13 +105,14 @@ export function decodeRecords(
   let budgetBytes = maxUnpackedBytes;
   for (const batch of batches) {
     const [from, to] = [position + batchLayout.records, position + batch.sizeBytes];
-    const codec = codecOf(batch);
+    const codec = codecOf(batch.attributes);
     let reader = plain;
-    if (codec === 'none') {
+    // A cleaner may leave a batch without records, and then nothing is packed either.
+    if (codec === 'none' || from === to) {
       plain.position = from;
       plain.end = to;
     } else {
-      const unpacked = unpack(codec, bytes.subarray(from, to), budgetBytes);
+      const unpacked = unpack(codec, bytes.subarray(from, to), budgetBytes, unpackers);
       budgetBytes -= unpacked.length;
       reader = new Reader(unpacked);
     }
@@ -225,31 +224,4 @@ function decodeHeaders(reader: Reader): RecordHeader[] {
     headers.push({ key: reader.utf8(reader.varint()), value: takeOptional(reader) });
   }
   return headers;
-}
-
-function codecOf(batch: BatchInfo): (typeof codecs)[number] | 'unknown' {
-  return codecs[batch.attributes & codecBits] ?? 'unknown';
-}
-
-function pack(compression: Compression, bytes: Uint8Array): Uint8Array {
-  if (compression === 'gzip') return gzipSync(bytes);
-  if (compression === 'zstd') return zstdCompressSync(bytes);
-  return bytes;
-}
-
-function unpack(codec: ReturnType<typeof codecOf>, bytes: Uint8Array, maxOutputLength: number): Uint8Array {
-  if (codec === 'gzip') return bounded(() => gunzipSync(bytes, { maxOutputLength }), maxOutputLength);
-  if (codec === 'zstd') return bounded(() => zstdDecompressSync(bytes, { maxOutputLength }), maxOutputLength);
-  throw new ProtocolError('unsupported-compression', `records are packed with ${codec}; gzip and zstd are understood`);
-}
-
-/** zlib's errors are about the bytes, so they are the peer's. */
-function bounded(run: () => Uint8Array, maxBytes: number): Uint8Array {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof RangeError)
-      throw new ProtocolError('oversize', `records unpack to more than ${maxBytes} bytes`);
-    throw new ProtocolError('malformed', `records do not unpack: ${(error as Error).message}`);
-  }
 }

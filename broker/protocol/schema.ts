@@ -142,6 +142,8 @@ export interface Api<Request, Response> extends VersionRange {
   readonly key: number;
   /** From this version on strings and arrays are compact and structs end with tagged fields; Infinity when never. */
   readonly flexibleSince: number;
+  /** What our own broker answers, where that is less than the table has: the rest is for our clients, of other brokers. */
+  readonly served?: VersionRange;
   /** What a broker's ApiVersions answer says; null for what only brokers and the controller speak. */
   readonly advertised: VersionRange | null;
   readonly request: Type<Request>;

@@ -16,6 +16,7 @@ import {
   FrameSplitter,
   isSpoken,
   ProtocolError,
+  servedVersions,
   unsupportedApiVersions,
   type RequestHeader,
 } from '../protocol/index.ts';
@@ -123,7 +124,7 @@ export class Requester {
   #deliver(payload: Uint8Array): void {
     const header = decodeRequestHeader(payload);
     if (asksUnsupportedApiVersions(header)) return this.#write(unsupportedApiVersions(header.correlationId));
-    const { api, version, correlationId, clientId, body } = decodeRequest(payload);
+    const { api, version, correlationId, clientId, body } = decodeRequest(payload, servedVersions);
     const origin = { connection: this.#connection, correlationId, clientId };
     this.#busy = true;
     // The decoder pairs `api` with its own body, which the type of a union cannot tell.

@@ -14,8 +14,15 @@
  *
  * Left out: batching, compression, idempotence, transactions, groups, fetching ahead, fetch sessions.
  */
-import { ErrorCode, encodeBatch, errorName, isMetadataStale, parseRecordSet } from '../../broker/protocol/index.ts';
-import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
+import {
+  ErrorCode,
+  encodeBatch,
+  encodeMessageSet,
+  errorName,
+  isMetadataStale,
+  parseRecordSet,
+} from '../../broker/protocol/index.ts';
+import type { RecordSet, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Key } from '../../checker/history.ts';
 import {
   addressOf,
@@ -168,14 +175,20 @@ function produce(turn: Turn, current: Current, { key, value }: { key: Key; value
   }
   const { topic, partition } = splitKey(key);
   const timestampMs = config.unixOriginMs + Math.floor(turn.nowNs / nsPerMs);
-  const bytes = encodeBatch({ records: [{ key: null, value: String(value), timestampMs }] });
+  const records = recordsOf({ key: null, value: String(value), timestampMs }, config.versions.Produce);
   const body: RequestBody<'Produce'> = {
     transactionalId: null,
     acks: config.acks === 'all' ? -1 : config.acks,
     timeoutMs: Math.ceil((current.deadlineNs - turn.nowNs) / nsPerMs),
-    topicData: [{ name: topic, partitionData: [{ index: partition, records: parseRecordSet(bytes) }] }],
+    topicData: [{ name: topic, partitionData: [{ index: partition, records }] }],
   };
   request(turn, current, leader, 'Produce', body, current.deadlineNs);
+}
+
+/** One record in the format that the version carries: record batches from 3 on (KIP-98), message sets before. */
+function recordsOf(record: { key: null; value: string; timestampMs: number }, version: number): RecordSet {
+  if (version >= 3) return parseRecordSet(encodeBatch({ records: [record] }));
+  return { batches: [], bytes: encodeMessageSet([record]) };
 }
 
 /** Asks one broker for all its keys; before that, where they begin or end, if that is not known yet. */

@@ -7,8 +7,16 @@
  *
  * Invariant: a position never moves back but by an assignment or a reset; nothing that a broker sends makes it throw.
  */
-import { ErrorCode, ProtocolError, decodeRecords, errorName, isMetadataStale } from '../../broker/protocol/index.ts';
-import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
+import {
+  ErrorCode,
+  ProtocolError,
+  decodeMessageSet,
+  decodeRecords,
+  errorName,
+  isMetadataStale,
+  parseRecordSet,
+} from '../../broker/protocol/index.ts';
+import type { DecodedRecord, RequestBody, ResponseBody, Unpackers } from '../../broker/protocol/index.ts';
 import type { RecordSet } from '../../broker/protocol/records.ts';
 import type { Key, Value } from '../../checker/history.ts';
 import type { Seek } from './operations.ts';
@@ -23,6 +31,8 @@ export interface ConsumerConfig {
   readonly fetchMaxWaitMs: number;
   readonly fetchMaxBytes: number;
   readonly partitionMaxBytes: number;
+  /** For records that somebody else has packed with what Node does not bring along. */
+  readonly unpackers?: Unpackers;
 }
 
 export interface ConsumerState {
@@ -177,7 +187,7 @@ export function readFetch(
         continue;
       }
       served = true;
-      const read = readRecords(partition.records, position);
+      const read = readRecords(partition.records, position, config.unpackers);
       flaw ??= read.flaw;
       if (read.records.length > 0) polled[key] = read.records;
       consumer.positions.set(key, read.nextOffset);
@@ -187,36 +197,63 @@ export function readFetch(
 }
 
 /** Records from `position` on. A broker answers whole batches, so the first may begin before it, and the last be cut. */
-function readRecords(set: RecordSet | null, position: number): PartitionReading {
+function readRecords(set: RecordSet | null, position: number, unpackers: Unpackers = {}): PartitionReading {
   if (set === null) return { records: [], nextOffset: position, flaw: null };
   if (!(set.bytes instanceof Uint8Array)) throw new Error('a fetch response reached the client without its bytes');
-  const reading = readWhole(set, position);
+  const reading = readWhole(set, position, unpackers);
   if (reading !== null) return reading;
   const records: [number, Value][] = [];
   let nextOffset = position;
-  let start = 0;
+  let rest = set.bytes;
+  // A topic whose format was raised answers with entries of the old one before batches of the new one.
+  for (let part = partOf(set, unpackers); ; part = partOf(parseRecordSet(rest), unpackers)) {
+    take(records, part.records, position);
+    nextOffset = Math.max(nextOffset, part.nextOffset);
+    rest = rest.subarray(part.sizeBytes);
+    // What ends beyond the size that was asked for is legal, and ignored (KIP-74).
+    if (rest.length === 0 || part.flaw === 'partial') return { records, nextOffset, flaw: null };
+    if (part.flaw !== 'unsupported-format' || part.sizeBytes === 0) break;
+  }
+  return { records, nextOffset, flaw: hasImpossibleOffset(rest) ? 'malformed' : 'corrupt' };
+}
+
+interface Part {
+  readonly records: readonly DecodedRecord[];
+  readonly nextOffset: number;
+  readonly sizeBytes: number;
+  /** What follows, if not the end. */
+  readonly flaw: RecordSet['flaw'];
+}
+
+/** Batches, or the messages of a set, as far as one of the formats goes and is sound. */
+function partOf(set: RecordSet, unpackers: Unpackers): Part {
+  const bytes = set.bytes as Uint8Array;
+  if (set.batches.length === 0 && set.flaw === 'unsupported-format') {
+    const { records, sizeBytes, flaw } = decodeMessageSet(bytes, unpackers);
+    return { records, sizeBytes, flaw, nextOffset: (records.at(-1)?.offset ?? -1) + 1 };
+  }
+  const records: DecodedRecord[] = [];
+  let [nextOffset, sizeBytes] = [0, 0];
   for (const batch of set.batches) {
-    const bytes = set.bytes.subarray(start, start + batch.sizeBytes);
+    const only = { batches: [batch], bytes: bytes.subarray(sizeBytes, sizeBytes + batch.sizeBytes) };
     try {
-      take(records, decodeRecords({ batches: [batch], bytes }), position);
+      records.push(...decodeRecords(only, undefined, unpackers));
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
-      return { records, nextOffset, flaw: 'corrupt' };
+      return { records, nextOffset, sizeBytes, flaw: 'corrupt' };
     }
-    nextOffset = Math.max(nextOffset, batch.lastOffset + 1);
-    start += batch.sizeBytes;
+    nextOffset = batch.lastOffset + 1;
+    sizeBytes += batch.sizeBytes;
   }
-  // A batch whose end lies beyond the size that was asked for is legal, and ignored (KIP-74).
-  if (set.flaw === undefined || set.flaw === 'partial') return { records, nextOffset, flaw: null };
-  return { records, nextOffset, flaw: hasImpossibleOffset(set.bytes.subarray(start)) ? 'malformed' : 'corrupt' };
+  return { records, nextOffset, sizeBytes, flaw: set.flaw };
 }
 
 /** All batches at once, which costs least; null where one of them has a flaw, up to which the others count. */
-function readWhole(set: RecordSet, position: number): PartitionReading | null {
+function readWhole(set: RecordSet, position: number, unpackers: Unpackers): PartitionReading | null {
   if (set.flaw !== undefined) return null;
   const records: [number, Value][] = [];
   try {
-    take(records, decodeRecords(set), position);
+    take(records, decodeRecords(set, undefined, unpackers), position);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return null;
@@ -225,7 +262,7 @@ function readWhole(set: RecordSet, position: number): PartitionReading | null {
   return { records, nextOffset: last === undefined ? position : Math.max(position, last.lastOffset + 1), flaw: null };
 }
 
-function take(into: [number, Value][], decoded: ReturnType<typeof decodeRecords>, position: number): void {
+function take(into: [number, Value][], decoded: readonly DecodedRecord[], position: number): void {
   for (const { offset, control, value } of decoded) {
     if (offset >= position && !control) into.push([offset, valueOf(value)]);
   }

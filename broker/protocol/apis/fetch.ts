@@ -1,15 +1,17 @@
 /**
  * Fetch (key 1), for consumers (replica −1) and followers alike. Version 4 is the first with record batches v2, 5 adds
  * the log start offset, 7 fetch sessions (KIP-227), 9 the leader epoch that fences (KIP-320), 10 allows zstd (KIP-110),
- * 11 reads from followers (KIP-392). Versions 0 to 3 are advertised only for clients that look at the minimum.
+ * 11 reads from followers (KIP-392). Versions 2 and 3 are answered with message sets, by brokers up to 0.10.2; our own
+ * broker serves from 4 on, and advertises the older ones only for clients that look at the minimum.
  */
 import { api, array, field, int16, int32, int64, int8, records, string, struct } from '../schema.ts';
 
 export const fetch = api({
   key: 1,
-  minVersion: 4,
+  minVersion: 2,
   maxVersion: 11,
   flexibleSince: 12,
+  served: { minVersion: 4, maxVersion: 11 },
   advertised: { minVersion: 0, maxVersion: 11 },
   request: struct({
     replicaId: field(int32, { default: -1 }),

@@ -1,11 +1,13 @@
 /** All APIs by Kafka's names for them. A new one is a table in this folder and a line here. */
 import type { ValueOf } from '../schema.ts';
 import { alterPartition } from './alter-partition.ts';
+import { alterPartitionReassignments } from './alter-partition-reassignments.ts';
 import { apiVersions } from './api-versions.ts';
 import { brokerHeartbeat } from './broker-heartbeat.ts';
 import { brokerRegistration } from './broker-registration.ts';
 import { createTopics } from './create-topics.ts';
 import { deleteTopics } from './delete-topics.ts';
+import { describeQuorum } from './describe-quorum.ts';
 import { electLeaders } from './elect-leaders.ts';
 import { fetch } from './fetch.ts';
 import { listOffsets } from './list-offsets.ts';
@@ -25,6 +27,8 @@ export const apis = {
   DeleteTopics: deleteTopics,
   OffsetForLeaderEpoch: offsetForLeaderEpoch,
   ElectLeaders: electLeaders,
+  AlterPartitionReassignments: alterPartitionReassignments,
+  DescribeQuorum: describeQuorum,
   AlterPartition: alterPartition,
   BrokerRegistration: brokerRegistration,
   BrokerHeartbeat: brokerHeartbeat,

@@ -1,13 +1,14 @@
 /** The generated parts of docs/protocol.md are what the tables say. */
 import { readFileSync } from 'node:fs';
 import { it } from 'vitest';
-import { apis } from '../../../broker/protocol/index.ts';
+import { apis, servedVersions } from '../../../broker/protocol/index.ts';
 import type { ApiName } from '../../../broker/protocol/index.ts';
 import type { Shape, VersionRange } from '../../../broker/protocol/schema.ts';
 import { expectGolden } from '../../golden.ts';
 
 const page = 'docs/protocol.md';
 const names = Object.keys(apis) as ApiName[];
+const notServed: ReadonlySet<ApiName> = new Set(['AlterPartitionReassignments', 'DescribeQuorum']);
 
 function range(of: VersionRange | null): string {
   if (of === null) return '–';
@@ -18,9 +19,14 @@ function versions(): string[] {
   const rows = names.map((name) => {
     const { key, flexibleSince, maxVersion, advertised } = apis[name];
     const flexible = flexibleSince > maxVersion ? '–' : String(flexibleSince);
-    return `| ${name} | ${key} | ${range(apis[name])} | ${range(advertised)} | ${flexible} |`;
+    const served = notServed.has(name) ? '–' : range(servedVersions(name));
+    return `| ${name} | ${key} | ${range(apis[name])} | ${served} | ${range(advertised)} | ${flexible} |`;
   });
-  return ['| API | key | spoken | advertised | flexible from |', '| --- | --- | --- | --- | --- |', ...rows];
+  return [
+    '| API | key | spoken | served | advertised | flexible from |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows,
+  ];
 }
 
 /** `[]int32`, `[]partition`: Kafka's own way to write types. */

@@ -10,6 +10,7 @@ import {
   encodeResponse,
   ErrorCode,
   isSpoken,
+  servedVersions,
   ProtocolError,
   unsupportedApiVersions,
 } from '../../../broker/protocol/index.ts';
@@ -137,9 +138,11 @@ describe('an API or version that is not spoken', () => {
     const newer = refusal(() => decodeRequest(fromHex('0000 0009 0000002a 00026162 ffff')));
     expect(newer).toMatchObject({
       reason: 'unsupported-version',
-      message: 'Produce v9 is not spoken, only v3 to v7',
+      message: 'Produce v9 is not spoken, only v2 to v7',
       header: { apiKey: 0, apiVersion: 9, correlationId: 42 },
     });
+    const older = refusal(() => decodeRequest(fromHex('0000 0002 0000002a 00026162 ffff'), servedVersions));
+    expect(older.message).toBe('Produce v2 is not spoken, only v3 to v7');
     expect(refusal(() => decodeRequest(fromHex('0012 ffff 0000002a ffff'))).reason).toBe('unsupported-version');
     expect(refusal(() => decodeRequest(fromHex('0012 0003 0000002a'))).reason).toBe('malformed');
   });
@@ -148,8 +151,9 @@ describe('an API or version that is not spoken', () => {
     expect(apiByKey(1)).toBe('Fetch');
     expect(apiByKey(1000)).toBe('PartitionStates');
     expect(apiByKey(999)).toBeUndefined();
-    expect(isSpoken('Fetch', 4)).toBe(true);
-    expect(isSpoken('Fetch', 3)).toBe(false);
+    expect(isSpoken('Fetch', 2)).toBe(true);
+    expect(isSpoken('Fetch', 1)).toBe(false);
+    expect(servedVersions('Fetch')).toEqual({ minVersion: 4, maxVersion: 11 });
     expect(isSpoken('Fetch', 12)).toBe(false);
   });
 
@@ -168,7 +172,7 @@ describe('an API or version that is not spoken', () => {
   });
 
   it('cannot be encoded', () => {
-    expect(() => encodeResponse('Fetch', 3, 1, {} as never)).toThrow(new RangeError('Fetch v3 is not in its table'));
+    expect(() => encodeResponse('Fetch', 1, 1, {} as never)).toThrow(new RangeError('Fetch v1 is not in its table'));
   });
 });
 
@@ -201,6 +205,8 @@ describe('what a broker advertises', () => {
       'BrokerHeartbeat',
       'PartitionStates',
       'MoveLeader',
+      'AlterPartitionReassignments',
+      'DescribeQuorum',
     ];
     for (const api of internal) expect(ranges.has(api)).toBe(false);
   });
@@ -214,8 +220,10 @@ it('has every message that the builds and clients use', () => {
     ['CreateTopics', 0, 4],
     ['DeleteTopics', 0, 4],
     ['ElectLeaders', 0, 2],
-    ['Produce', 3, 7],
-    ['Fetch', 4, 11],
+    ['AlterPartitionReassignments', 0, 1],
+    ['DescribeQuorum', 0, 2],
+    ['Produce', 2, 7],
+    ['Fetch', 2, 11],
     ['ListOffsets', 1, 6],
     ['OffsetForLeaderEpoch', 0, 4],
     ['BrokerRegistration', 0, 0],
