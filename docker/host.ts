@@ -1,5 +1,6 @@
 /**
- * The few programs of the host that the Docker runtime starts: `ldd` to learn what a binary needs, and the reaper.
+ * The few programs of the host that the Docker runtime starts: `ldd` to learn what a binary needs, Maven and `jlink` for
+ * brokers that run on Java, and the reaper.
  */
 import { accessSync, constants } from 'node:fs';
 import { Socket } from 'node:net';
@@ -30,7 +31,43 @@ export async function sharedLibraries(binary: string): Promise<string[]> {
   if (failed) throw new Error(`${binary} is no program that ldd understands: put another one before it in PATH`);
   const missing = /^\s*(\S+) => not found/m.exec(stdout);
   if (missing) throw new Error(`${binary} needs ${missing[1]}, which this machine does not have`);
-  return [...stdout.matchAll(/(?:=> |^\s*)(\/\S+)/gm)].map((match) => match[1]!);
+  return librariesIn(stdout);
+}
+
+/** The same for libraries that find some others only once they are loaded: what is found. */
+export async function sharedLibrariesOfAll(binaries: readonly string[]): Promise<string[]> {
+  const { stdout } = await execa('ldd', binaries, { reject: false });
+  return [...new Set(librariesIn(stdout))];
+}
+
+function librariesIn(output: string): string[] {
+  return [...output.matchAll(/(?:=> |^\s+)(\/\S+)(?= \()/gm)].map((match) => match[1]!);
+}
+
+interface ToolOptions {
+  readonly cwd?: string;
+  readonly timeoutMs: number;
+  /** Ends the program. */
+  readonly signal?: AbortSignal;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Runs a program to its end: whether it failed, and all that it said on either output. */
+export async function runTool(
+  program: string,
+  args: readonly string[],
+  { cwd, timeoutMs, signal, environment }: ToolOptions,
+): Promise<{ readonly failed: boolean; readonly output: string }> {
+  const outcome = await execa(program, args, {
+    all: true,
+    reject: false,
+    stdin: 'ignore',
+    timeout: timeoutMs,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(signal === undefined ? {} : { cancelSignal: signal }),
+    ...(environment === undefined ? {} : { env: environment }),
+  });
+  return { failed: outcome.failed, output: outcome.all };
 }
 
 /** A process of its own session that lives on when this one dies. Its standard input is a pipe from this process. */

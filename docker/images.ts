@@ -7,17 +7,16 @@
  * always the right one; equal runs share it. It stays on the machine when a run ends, with a label by which it can be
  * pruned.
  */
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, readdir, realpath } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { WarmUp } from './agent/warm-up.ts';
-import type { ArchiveDirectory, ArchiveFile } from './archive.ts';
 import { archiveOf } from './archive.ts';
 import type { Engine } from './client.ts';
-import { isStatus } from './client.ts';
 import { findTool, sharedLibraries } from './host.ts';
+import type { Layer } from './image-store.ts';
+import { hashOf, imageLabel, importLayer, isPresent, layer, once } from './image-store.ts';
 import { runLabels } from './labels.ts';
 
 /** Where things are inside of the containers. */
@@ -36,7 +35,6 @@ export const agentProgram = 'docker/agent/main.ts';
 /** The user that brokers run as: nobody that the host knows. */
 export const brokerUser = 65_532;
 
-const imageLabel = 'tidemark.image';
 const nodeRepository = 'tidemark-node';
 const programRepository = 'tidemark';
 
@@ -63,29 +61,12 @@ export async function ensureImage(
   const assemble = async (): Promise<void> => {
     progress('building the image');
     const nodeImage = `${nodeRepository}:${lower.hash}`;
-    if (!(await isPresent(engine, nodeImage))) await importLayer(engine, nodeImage, lower);
+    if (!(await isPresent(engine, nodeImage)))
+      await importLayer(engine, nodeImage, lower, [`LABEL ${imageLabel}=node`]);
     await commitLayer(engine, nodeImage, name, upper, env, warmUp);
   };
   if (!(await isPresent(engine, name))) await once(name, assemble);
   return { name };
-}
-
-const underWay = new Map<string, Promise<void>>();
-
-/** Several clusters that start at once in this process wait for the same image. */
-function once(image: string, assemble: () => Promise<void>): Promise<void> {
-  let work = underWay.get(image);
-  if (work === undefined) {
-    work = assemble().finally(() => underWay.delete(image));
-    underWay.set(image, work);
-  }
-  return work;
-}
-
-interface Layer {
-  readonly files: readonly ArchiveFile[];
-  readonly directories: readonly ArchiveDirectory[];
-  readonly hash: string;
 }
 
 let nodeLayerOfThisProcess: Promise<Layer> | undefined;
@@ -147,22 +128,6 @@ async function programLayer(programs: readonly string[]): Promise<Layer> {
   return layer([...(await Promise.all(files)), manifest], [{ path: inside.cache, mode: 0o1777, owner: 0 }]);
 }
 
-async function layer(
-  files: readonly (ArchiveFile & { content: Uint8Array })[],
-  directories: readonly ArchiveDirectory[],
-): Promise<Layer> {
-  const digests = files.map(async (file) => {
-    // WebCrypto hashes on another thread, so that a hundred megabytes do not hold up the engine's answers.
-    const digest = await crypto.subtle.digest('SHA-256', file.content as Uint8Array<ArrayBuffer>);
-    return [file.path, file.mode, Buffer.from(digest).toString('hex')];
-  });
-  return { files, directories, hash: hashOf([...(await Promise.all(digests)), directories]) };
-}
-
-function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
-}
-
 /** TypeScript sources below a folder, relative to the project. */
 async function sourcesBelow(folder: string): Promise<string[]> {
   if (!existsSync(folder)) return [];
@@ -209,26 +174,6 @@ async function codeBelow(folder: string): Promise<string[]> {
     if (entry.isFile() && codeEndings.has(extname(entry.name))) files.push(path);
   }
   return files;
-}
-
-async function isPresent(engine: Engine, image: string): Promise<boolean> {
-  try {
-    await engine.docker.getImage(image).inspect();
-    return true;
-  } catch (error) {
-    if (isStatus(error, 404)) return false;
-    throw error;
-  }
-}
-
-async function importLayer(engine: Engine, image: string, content: Layer): Promise<void> {
-  const [repo, tag] = image.split(':');
-  const options = { _query: { fromSrc: '-', repo, tag, changes: `LABEL ${imageLabel}=node` } };
-  const answer = await engine.docker.importImage(archiveOf(content.files, content.directories), options);
-  let told = '';
-  for await (const chunk of answer) told += String(chunk);
-  const error = /"error":"([^"]*)"/.exec(told)?.[1];
-  if (error !== undefined) throw new Error(`the engine did not take the image: ${error}`);
 }
 
 /**

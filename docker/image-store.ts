@@ -1,0 +1,75 @@
+/**
+ * How an image comes to the engine: as an archive of files, named by a hash of what is in it.
+ *
+ * Since a name says the content, an image that is there is always the right one: it is never built twice, not even by
+ * several clusters that start at once.
+ */
+import { createHash } from 'node:crypto';
+import type { ArchiveDirectory, ArchiveFile } from './archive.ts';
+import { archiveOf } from './archive.ts';
+import type { Engine } from './client.ts';
+import { isStatus } from './client.ts';
+
+/** Marks an image as ours. */
+export const imageLabel = 'tidemark.image';
+
+export interface Layer {
+  readonly files: readonly ArchiveFile[];
+  readonly directories: readonly ArchiveDirectory[];
+  readonly hash: string;
+}
+
+/** Files and directories of which the hash is known. */
+export async function layer(
+  files: readonly (ArchiveFile & { content: Uint8Array })[],
+  directories: readonly ArchiveDirectory[],
+): Promise<Layer> {
+  const digests = files.map(async (file) => {
+    // WebCrypto hashes on another thread, so that a hundred megabytes do not hold up the engine's answers.
+    const digest = await crypto.subtle.digest('SHA-256', file.content as Uint8Array<ArrayBuffer>);
+    return [file.path, file.mode, Buffer.from(digest).toString('hex')];
+  });
+  return { files, directories, hash: hashOf([...(await Promise.all(digests)), directories]) };
+}
+
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+}
+
+export async function isPresent(engine: Engine, image: string): Promise<boolean> {
+  try {
+    await engine.docker.getImage(image).inspect();
+    return true;
+  } catch (error) {
+    if (isStatus(error, 404)) return false;
+    throw error;
+  }
+}
+
+/** Makes an image of one layer; `changes` are lines of a Dockerfile. */
+export async function importLayer(
+  engine: Engine,
+  image: string,
+  content: Pick<Layer, 'files' | 'directories'>,
+  changes: readonly string[],
+): Promise<void> {
+  const [repo, tag] = image.split(':');
+  const options = { _query: { fromSrc: '-', repo, tag, changes: [...changes] } };
+  const answer = await engine.docker.importImage(archiveOf(content.files, content.directories), options);
+  let told = '';
+  for await (const chunk of answer) told += String(chunk);
+  const error = /"error":"([^"]*)"/.exec(told)?.[1];
+  if (error !== undefined) throw new Error(`the engine did not take the image: ${error}`);
+}
+
+const underWay = new Map<string, Promise<void>>();
+
+/** Several clusters that start at once in this process wait for the same image. */
+export function once(image: string, assemble: () => Promise<void>): Promise<void> {
+  let work = underWay.get(image);
+  if (work === undefined) {
+    work = assemble().finally(() => underWay.delete(image));
+    underWay.set(image, work);
+  }
+  return work;
+}
