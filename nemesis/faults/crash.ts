@@ -8,7 +8,7 @@ import type { NodeId } from '../ports.ts';
 import type { CrashFault, End } from '../schedule.ts';
 import { describeTarget, resolveTarget } from '../targets.ts';
 import type { ClusterView } from '../view.ts';
-import { drawProcessTarget } from './pause.ts';
+import { drawProcessTarget } from './process-target.ts';
 import { provenBy } from './program.ts';
 import type { DrawContext, Draws, Program } from './program.ts';
 

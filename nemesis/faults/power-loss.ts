@@ -7,11 +7,12 @@
  * no target. What proves it: the process is gone, and its data directory bears the mark.
  */
 import type { NodeId } from '../ports.ts';
-import type { PowerLossFault, Target } from '../schedule.ts';
+import type { PowerLossFault } from '../schedule.ts';
 import { describeTarget, resolveTarget } from '../targets.ts';
 import type { ClusterView } from '../view.ts';
 import { drawComeback } from './crash.ts';
-import { drawChoice, provenBy } from './program.ts';
+import { drawBrokerTarget } from './process-target.ts';
+import { provenBy } from './program.ts';
 import type { DrawContext, Draws, Program } from './program.ts';
 
 export function powerLossProgram(fault: PowerLossFault, view: ClusterView, brokers: readonly NodeId[]): Program | null {
@@ -30,21 +31,8 @@ export function drawPowerLoss(context: DrawContext, random: Draws): Pick<PowerLo
   const partition = random.pick(context.partitions);
   return {
     kind: 'power-loss',
-    targets: drawTarget(partition, random),
+    // Often several at once, as machines that share a fuse do.
+    targets: drawBrokerTarget(partition, random, 0.3),
     until: drawComeback(partition, context, random),
   };
-}
-
-/** Often several at once, as machines that share a fuse do. */
-function drawTarget(partition: string, random: Draws): Target {
-  const draw = drawChoice(random);
-  if (random.chance(0.3)) return random.pick([{ role: 'majority', draw }, { role: 'all' }] as const);
-  return random.pick([
-    { role: 'one', draw },
-    { role: 'minority', draw },
-    { role: 'leader', partition },
-    { role: 'leader', partition },
-    { role: 'isr-follower', partition, draw },
-    { role: 'last-in-isr', partition },
-  ] as const);
 }
