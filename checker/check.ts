@@ -10,7 +10,8 @@ import { findOverwritten } from './anomalies/commitment.ts';
 import { findNoConvergence } from './anomalies/convergence.ts';
 import { findDivergences, noteMissingLogs } from './anomalies/divergence.ts';
 import { findEpochRegressions } from './anomalies/epochs.ts';
-import { guaranteeOf, listed, plural, type Finding } from './anomalies/finding.ts';
+import { findEnded } from './anomalies/ended.ts';
+import { emptyFinding, guaranteeOf, listed, plural, type Finding } from './anomalies/finding.ts';
 import { findLeaderFaults } from './anomalies/leadership.ts';
 import { findMovedLogStarts } from './anomalies/log-start.ts';
 import { findLosses, findLostOnReplicas, findLostWrites } from './anomalies/loss.ts';
@@ -19,7 +20,14 @@ import { findReaderOrder } from './anomalies/reader-order.ts';
 import { findSendOrder } from './anomalies/send-order.ts';
 import { findTransactionAnomalies } from './anomalies/transactions.ts';
 import { findAbortedReads, findPhantoms, findVanishedReads, noteHidden } from './anomalies/visibility.ts';
-import { leaderLog, unknownBecause, type Evidence, type Promises, type RunDescription } from './evidence.ts';
+import {
+  beyondTarget,
+  leaderLog,
+  unknownBecause,
+  type Evidence,
+  type Promises,
+  type RunDescription,
+} from './evidence.ts';
 import { findExposures } from './exposures.ts';
 import { summarizeFaults } from './faults.ts';
 import { readFinalLogs, readLeaderValues, type FinalLog, type FinalLogs, type ReplicaFiles } from './final-logs.ts';
@@ -27,13 +35,17 @@ import { groupFindings } from './group.ts';
 import type { Key } from './history.ts';
 import { HistoryIndex } from './index-history.ts';
 import { measure } from './measures.ts';
+import { readObservations, type Observations } from './observations.ts';
+import { findObservedExposures } from './observed-exposures.ts';
 import { Malformations, readHistory, type HistorySource } from './parse-history.ts';
 import { readTrace } from './parse-trace.ts';
 import { rebuildReplicas, type ClusterTrace } from './replicas.ts';
-import type { Anomaly, AnomalyKind, RunResults } from './results.ts';
+import type { Anomaly, AnomalyKind, Exposure, RunResults } from './results.ts';
 import type { Decompressors } from './segments.ts';
+import { logsBeyondTarget, uncheckedParts } from './untraced.ts';
 import { guaranteeNames, isChecked, verdictOf } from './verdict.ts';
 import { whyFromHistory } from './why-history.ts';
+import { whyObserved } from './why-observed.ts';
 
 /** Everything of a run that the checker may look at. */
 export interface CheckInput {
@@ -45,6 +57,8 @@ export interface CheckInput {
   readonly history: HistorySource;
   /** Lines of `trace.jsonl`, or the objects that they say, or null. */
   readonly trace: Iterable<string | object> | null;
+  /** Lines of `observations.jsonl`, or the objects that they say: of brokers that tell no trace. */
+  readonly observations?: Iterable<string | object> | null;
   /** The replicas' files as copied after settling, or null; `nodes` are those whose data directory was copied. */
   readonly logs: { readonly nodes: readonly number[]; readonly files: Iterable<ReplicaFiles> } | null;
   readonly decompressors: Decompressors;
@@ -60,10 +74,21 @@ export function checkRun(input: CheckInput): RunResults {
   history.finish();
   const cluster = input.trace === null ? null : clusterTrace(input, input.trace);
   const notes = [...(input.notes ?? [])];
-  const logs = finalLogs(input, cluster, notes);
+  const observed = observationsOf(input);
+  const logs = finalLogs(input, cluster, observed, history, notes);
   const { source, run, promises } = input;
-  const unreadable = new Set<Key>();
-  const evidence: Evidence = { source, run, promises, history, cluster, logs, unknown: new Map(), notes, unreadable };
+  const evidence: Evidence = {
+    source,
+    run,
+    promises,
+    history,
+    cluster,
+    observed,
+    logs,
+    unknown: new Map(),
+    notes,
+    unreadable: new Set<Key>(),
+  };
   if (reading.torn) notes.push('the last line of the history breaks off: the recorder was stopped while it wrote');
   const { recordedLines } = run;
   if (recordedLines !== null && reading.lines < recordedLines.history)
@@ -76,9 +101,13 @@ export function checkRun(input: CheckInput): RunResults {
     ...withoutDoubtful(evidence, malformed, allFindings(evidence)),
     ...malformedLines(evidence, malformed),
   ];
-  const all = groupFindings(findings, (finding) => whyFromHistory(evidence, finding));
+  const all = groupFindings(findings, (finding) => [
+    ...whyFromHistory(evidence, finding),
+    ...whyObserved(evidence, finding),
+  ]);
   const anomalies = mostOf(all, notes);
-  const exposures = cluster === null ? null : findExposures(cluster);
+  const { exposures, doubt } = exposuresOf(evidence);
+  if (exposures !== null && doubt !== null) notes.push(`there may have been more exposures: ${doubt}`);
   const { valid, guarantees } = verdictOf(evidence, all);
   return {
     schemaVersion: 1,
@@ -89,6 +118,7 @@ export function checkRun(input: CheckInput): RunResults {
     notes: [...notes, ...reasonsOf(evidence)],
     anomalies,
     exposures,
+    ...(exposures === null && doubt !== null ? { exposuresUnknown: doubt } : {}),
     faults: summarizeFaults(history.faults),
     measures: measure(evidence, exposures),
   };
@@ -107,6 +137,27 @@ function clusterTrace({ source, run, logs }: CheckInput, lines: Iterable<string 
     if (!store.nodes.includes(node)) damage.push(`the trace holds no line of broker ${node}`);
   }
   return { ...cluster, damage: [...damage, ...cluster.damage] };
+}
+
+/** Of brokers that tell no trace: what was seen of them, with what the run tells of what is missing from it. */
+function observationsOf({ run, observations }: CheckInput): Observations | null {
+  if (observations === undefined || observations === null) return null;
+  const observed = readObservations(observations);
+  const recorded = run.recordedLines?.observations;
+  if (recorded === undefined || observed.lines >= recorded) return observed;
+  const cut = `the observations end at line ${observed.lines}, and the harness wrote ${recorded}`;
+  return { ...observed, damage: [cut, ...observed.damage] };
+}
+
+function exposuresOf({ run, cluster, observed }: Evidence): {
+  readonly exposures: readonly Exposure[] | null;
+  readonly doubt: string | null;
+} {
+  if (cluster !== null) return { exposures: findExposures(cluster), doubt: null };
+  const able = run.target?.capabilities?.exposures ?? true;
+  if (able !== true) return { exposures: null, doubt: able.not };
+  if (observed !== null) return findObservedExposures(observed);
+  return { exposures: null, doubt: run.traced === false ? 'there are no observations' : 'there is no trace' };
 }
 
 /** So many anomalies of one kind are listed; the verdict counts all of them. */
@@ -145,6 +196,7 @@ function allFindings(evidence: Evidence): Finding[] {
     ...findSendOrder(evidence),
     ...findReaderOrder(evidence),
     ...findLostOnReplicas(evidence),
+    ...findEnded(evidence),
     ...findNoConvergence(evidence),
   ];
 }
@@ -173,7 +225,13 @@ function movedOnly(duplicate: Finding, losses: readonly Finding[]): boolean {
 }
 
 /** The replicas' logs, unless they may be incomplete: a record that was not copied is not a lost one. */
-function finalLogs(input: CheckInput, cluster: ClusterTrace | null, notes: string[]): FinalLogs | null {
+function finalLogs(
+  input: CheckInput,
+  cluster: ClusterTrace | null,
+  observed: Observations | null,
+  history: HistoryIndex,
+  notes: string[],
+): FinalLogs | null {
   const { logs, run, decompressors } = input;
   if (logs === null) return null;
   if (areCopiesDoubtful(run)) {
@@ -184,7 +242,23 @@ function finalLogs(input: CheckInput, cluster: ClusterTrace | null, notes: strin
     notes.push(`the copied logs are left out: ${why}`);
     return null;
   }
-  return withEmptyLogs(readFinalLogs(logs.files, logs.nodes, decompressors), cluster);
+  const files = run.traced === false ? ofThisRun(logs.files, run, observed, history) : logs.files;
+  return withEmptyLogs(readFinalLogs(files, logs.nodes, decompressors), cluster ?? observed);
+}
+
+/** A cluster of brokers that others wrote may serve several runs, and keeps topics of its own, which it compacts. */
+function* ofThisRun(
+  files: Iterable<ReplicaFiles>,
+  run: RunDescription,
+  observed: Observations | null,
+  history: HistoryIndex,
+): Generator<ReplicaFiles, void, undefined> {
+  const own = new Set([
+    ...history.keys,
+    ...Object.keys(run.finalLeaders),
+    ...(observed === null ? [] : observed.partitions.keys()),
+  ]);
+  for (const file of files) if (own.has(file.key)) yield file;
 }
 
 function areCopiesDoubtful(run: RunDescription): boolean {
@@ -192,10 +266,10 @@ function areCopiesDoubtful(run: RunDescription): boolean {
 }
 
 /** A node whose data was copied and that has no folder for one of its partitions has an empty log there. */
-function withEmptyLogs(logs: FinalLogs, cluster: ClusterTrace | null): FinalLogs {
+function withEmptyLogs(logs: FinalLogs, cluster: ClusterTrace | Observations | null): FinalLogs {
   const byKey = new Map<Key, ReadonlyMap<number, FinalLog>>(logs.byKey);
   for (const partition of cluster?.partitions.values() ?? []) {
-    if (partition.deleted) continue;
+    if ('deleted' in partition && partition.deleted) continue;
     const present = new Map(byKey.get(partition.key) ?? []);
     for (const node of partition.replicas ?? []) {
       if (present.has(node) || !logs.nodes.has(node)) continue;
@@ -222,12 +296,8 @@ function noteGaps(evidence: Evidence): void {
     if (run.finalReadComplete === false) {
       unknownBecause(evidence, 'visibility', 'the last readers did not reach the end of every partition');
     }
-    if (cluster === null) {
-      for (const guarantee of ['agreement', 'convergence'] as const) {
-        unknownBecause(evidence, guarantee, 'there is no trace');
-      }
-    }
-    if (logs === null) {
+    noteNoTrace(evidence);
+    if (logs === null && !logsBeyondTarget(evidence)) {
       for (const guarantee of ['durability', 'agreement', 'offsets', 'visibility'] as const) {
         unknownBecause(evidence, guarantee, 'the final logs of the replicas are missing');
       }
@@ -244,9 +314,21 @@ function noteGaps(evidence: Evidence): void {
   noteMissingLogs(evidence);
 }
 
+/** Who leads and who is in sync, a run should tell: by its trace, or by what was seen of brokers that tell none. */
+function noteNoTrace(evidence: Evidence): void {
+  const { run, cluster, observed } = evidence;
+  if (run.traced === false) {
+    if (observed === null) unknownBecause(evidence, 'convergence', 'there are no observations');
+    else evidence.notes.push(...observed.damage.slice(0, 20));
+  } else if (cluster === null) {
+    for (const guarantee of ['agreement', 'convergence'] as const)
+      unknownBecause(evidence, guarantee, 'there is no trace');
+  }
+}
+
 function reasonsOf(evidence: Evidence): string[] {
-  const reasons: string[] = [];
-  if (!isChecked(evidence, 'durability')) {
+  const reasons = uncheckedParts(evidence);
+  if (!isChecked(evidence, 'durability') && beyondTarget(evidence, 'durability') === null) {
     const { acks } = evidence.promises;
     reasons.push(`durability is not checked: acks=${acks} promises nothing about an acknowledged record`);
   }
@@ -289,23 +371,7 @@ function malformedLines(evidence: Evidence, malformed: Malformations): Finding[]
   for (const text of named) evidence.notes.push(`history ${text}`);
   const summary = `${malformed.count} malformed in the history; the first is line ${first?.line}: ${first?.detail}`;
   if (more > 0) evidence.notes.push(`${more} more lines of the history are malformed`);
-  return [
-    {
-      kind: 'malformed',
-      class: 'expected',
-      key: null,
-      offset: null,
-      values: [],
-      summary,
-      labels: [],
-      nodes: [],
-      evidence: [],
-      why: [],
-      rows: [],
-      ranges: [],
-      lackingEpoch: null,
-    },
-  ];
+  return [{ ...emptyFinding('malformed', null), class: 'expected', summary }];
 }
 
 function describe(run: RunDescription): RunResults['run'] {
@@ -318,5 +384,6 @@ function describe(run: RunDescription): RunResults['run'] {
     seed: typeof seed === 'number' ? seed : null,
     configuration,
     command: run.command,
+    ...(run.target === undefined || run.target === null ? {} : { target: run.target }),
   };
 }

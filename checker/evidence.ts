@@ -7,8 +7,10 @@
 import type { FinalLog, FinalLogs } from './final-logs.ts';
 import type { Key } from './history.ts';
 import type { HistoryIndex } from './index-history.ts';
+import type { Observations } from './observations.ts';
+import type { TraceNode } from './parse-trace.ts';
 import type { ClusterTrace, PartitionTrace } from './replicas.ts';
-import type { Guarantee } from './results.ts';
+import type { Guarantee, TargetSummary } from './results.ts';
 
 /** What `run.json` says, and what was promised. Every field but `configuration` may be missing. */
 export interface RunDescription {
@@ -31,11 +33,29 @@ export interface RunDescription {
   readonly error: string | null;
   /** How many lines the harness wrote; fewer in the files now means that they were cut. Null: nobody knows. */
   readonly recordedLines: RecordedLines | null;
+  /** False: brokers that others wrote, which tell no trace and are watched from outside. */
+  readonly traced?: boolean;
+  /** Of such brokers. */
+  readonly target?: TargetSummary | null;
+  /** Processes that ended without an action of the harness. */
+  readonly ends?: readonly ProcessEnd[];
 }
 
 export interface RecordedLines {
   readonly history: number;
   readonly trace: number;
+  readonly observations?: number | undefined;
+}
+
+/** A process that ended without an action of the harness: as it started, or later; by a fault of its own, or not. */
+export interface ProcessEnd {
+  readonly node: TraceNode;
+  readonly detail: string;
+  /** Of its own output. */
+  readonly lastLines?: readonly string[] | undefined;
+  readonly blame: 'node' | 'environment';
+  readonly phase: 'start' | 'running';
+  readonly time?: number | undefined;
 }
 
 /** What the judgement depends on. */
@@ -52,6 +72,8 @@ export interface Evidence {
   readonly promises: Promises;
   readonly history: HistoryIndex;
   readonly cluster: ClusterTrace | null;
+  /** What was seen of brokers that tell no trace. */
+  readonly observed: Observations | null;
   readonly logs: FinalLogs | null;
   /** Reasons why a guarantee cannot be judged. */
   readonly unknown: Map<Guarantee, Set<string>>;
@@ -72,6 +94,17 @@ export function unknownBecause(evidence: Evidence, guarantee: Guarantee, reason:
 
 export function partitionOf(evidence: Evidence, key: Key): PartitionTrace | null {
   return evidence.cluster?.partitions.get(key) ?? null;
+}
+
+/** The brokers that a partition is assigned to, by the trace or by what was seen; null where neither tells. */
+export function replicasOf({ cluster, observed }: Evidence, key: Key): readonly number[] | null {
+  return (cluster ?? observed)?.partitions.get(key)?.replicas ?? null;
+}
+
+/** Why the target says that a guarantee cannot be checked on it; null where it can be. */
+export function beyondTarget({ run }: Pick<Evidence, 'run'>, guarantee: Guarantee): string | null {
+  const able = run.target?.capabilities?.guarantees[guarantee];
+  return able === undefined || able === true ? null : able.not;
 }
 
 /** The cluster's trace, if nothing is missing from it. */

@@ -6,7 +6,7 @@ import { outcome } from './index-history.ts';
 import type { Exposure } from './results.ts';
 
 export function measure(evidence: Evidence, exposures: readonly Exposure[] | null): Record<string, number> {
-  const { history, cluster, run } = evidence;
+  const { history, cluster, observed, run } = evidence;
   const { counts } = history;
   const measures: Record<string, number> = {
     operations: counts.invoked,
@@ -33,6 +33,14 @@ export function measure(evidence: Evidence, exposures: readonly Exposure[] | nul
       partitions.map((each) => each.truncations.filter(({ line }) => line.to < line.from).length),
     );
     measures['traceLines'] = cluster.store.rowCount;
+  }
+  if (observed !== null) {
+    const partitions = [...observed.partitions.values()];
+    measures['electionsSeen'] = sum(partitions.map(({ elections }) => elections.length));
+    measures['truncationsSeen'] = sum(
+      partitions.map((each) => each.truncations.filter(({ from, to }) => from !== null && to < from).length),
+    );
+    measures['observations'] = observed.lines;
   }
   if (exposures !== null) measures['exposures'] = exposures.length;
   if (run.settleMs !== null) measures['settleMs'] = run.settleMs;

@@ -21,6 +21,8 @@ export interface SegmentFile {
 }
 
 export interface Batch {
+  /** Of the message format: 2 for a record batch, 0 or 1 for an entry of a message set. */
+  readonly magic: number;
   readonly base: number;
   readonly last: number;
   /** −1 for none. */
@@ -96,8 +98,8 @@ function readBatch(
   // The first offset of packed messages is known only after they were unpacked.
   if (frame.base === -1) inspect(bytes, position, frame, decompressors, new Contents());
   if (frame.base < offset) return flaw('offset-regression');
-  const { base, last, epoch, crc, attributes, isControl, size } = frame;
-  return { base, last, epoch, crc, attributes, isControl, segment, position, size };
+  const { magic, base, last, epoch, crc, attributes, isControl, size } = frame;
+  return { magic, base, last, epoch, crc, attributes, isControl, segment, position, size };
 }
 
 function strangeness(bytes: Uint8Array, position: number): LogFlaw['kind'] {

@@ -5,7 +5,7 @@
  * `not-checked` and stays out of the whole; evidence that should be there and is missing makes it unknown.
  */
 import { guaranteeOf } from './anomalies/finding.ts';
-import type { Evidence } from './evidence.ts';
+import { beyondTarget, type Evidence } from './evidence.ts';
 import type { Anomaly, Guarantee, GuaranteeVerdict, Verdict } from './results.ts';
 
 export const guaranteeNames: readonly Guarantee[] = [
@@ -42,6 +42,7 @@ function verdictFor(evidence: Evidence, guarantee: Guarantee, broken: ReadonlySe
 
 /** Whether this kind of source can hold evidence for the guarantee, and the configuration promises it at all. */
 export function isChecked(evidence: Evidence, guarantee: Guarantee): boolean {
+  if (beyondTarget(evidence, guarantee) !== null) return false;
   switch (guarantee) {
     case 'transactions':
       return evidence.history.transactions.seen;

@@ -19,7 +19,7 @@ import type { Reference, WhyStep } from './results.ts';
 /** Within one epoch: an election, then roles, then truncations, then appends, copies and acknowledgements. */
 const phase = { loss: 0, election: 1, role: 2, truncation: 3, append: 4, copy: 5, promise: 6, end: 7 } as const;
 
-interface Step extends WhyStep {
+export interface Step extends WhyStep {
   readonly epoch: number;
   readonly phase: number;
 }
@@ -385,7 +385,7 @@ function sentence(text: string): string {
 }
 
 /** Puts the start of each fault that was going on before the first later step. */
-function withFaults(evidence: Evidence, steps: readonly Step[]): Step[] {
+export function withFaults(evidence: Pick<Evidence, 'history'>, steps: readonly Step[]): Step[] {
   const told = [...steps];
   const times = steps.flatMap(({ time }) => (time === undefined ? [] : [time]));
   if (times.length === 0) return told;

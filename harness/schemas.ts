@@ -198,9 +198,7 @@ const build = z.looseObject({
   anomalous: count.describe('Runs with at least one violation.'),
   unknown: count,
   exercised: count.describe('Runs with at least one exposure.'),
-  exercisedUnknown: count
-    .exactOptional()
-    .describe('Runs of which nobody knows whether they had one; absent for none.'),
+  exercisedUnknown: count.exactOptional().describe('Runs of which nobody knows whether they had one; absent for none.'),
   rate: rate.describe('anomalous / runs'),
   interval: z
     .looseObject({ method: z.enum(['wilson', 'one-sided-zero']), low: rate, high: rate })
@@ -317,10 +315,11 @@ const resultsSchema = z.discriminatedUnion('type', [runResultsSchema, comparison
 
 export type AnyResults = RunResults | ComparisonResults;
 
+/** A `run.json`, as far as anybody relies on it. */
+export type RunFile = z.output<typeof runFileSchema>;
+
 /** Checks a parsed `run.json`: what it says, or in one clause what is wrong with it. */
-export function parseRunFile(
-  value: unknown,
-): { readonly file: z.output<typeof runFileSchema> } | { readonly flaw: string } {
+export function parseRunFile(value: unknown): { readonly file: RunFile } | { readonly flaw: string } {
   const checked = runFileSchema.safeParse(value);
   return checked.success ? { file: checked.data } : { flaw: flawOf(checked.error) };
 }

@@ -5,12 +5,16 @@
  * its final state every replica has the leader's end offset, high watermarks stand at that end, and the ISR is full.
  * This is a finding about liveness, told apart from what was lost or contradicted. A cluster of which it was not proven
  * that every link had healed had perhaps no chance.
+ *
+ * Of brokers that tell no trace the last ISR is the one that was seen in their metadata; high watermarks are left out.
  */
 import { finalLeader, partitionOf, unknownBecause, wholeTrace, type Evidence } from '../evidence.ts';
 import type { Key } from '../history.ts';
-import { brokers, traceReference, type PartitionTrace } from '../replicas.ts';
+import type { Observations } from '../observations.ts';
+import { brokers, traceReference, type ClusterTrace } from '../replicas.ts';
 import type { Reference } from '../results.ts';
-import { listed, type Finding } from './finding.ts';
+import { endedSteps } from './ended.ts';
+import { emptyFinding, listed, plural, type Finding } from './finding.ts';
 
 export function findNoConvergence(evidence: Evidence): Finding[] {
   const { run } = evidence;
@@ -24,30 +28,71 @@ export function findNoConvergence(evidence: Evidence): Finding[] {
     unknownBecause(evidence, 'convergence', `it was not proven that everything had healed: ${reasons}`);
     return [];
   }
-  if (!run.settled) return [notSettled(evidence)];
-  const cluster = wholeTrace(evidence);
-  if (cluster === null || evidence.logs === null) {
-    unknownBecause(evidence, 'convergence', 'the final state cannot be looked at without a whole trace and the logs');
+  const states = finalStates(evidence);
+  if (!run.settled) return [notSettled(evidence, states ?? [])];
+  if (states === null || evidence.logs === null) {
+    const what = run.traced === false ? 'observations without a gap' : 'a whole trace';
+    unknownBecause(evidence, 'convergence', `the final state cannot be looked at without ${what} and the logs`);
     return [];
   }
   const findings: Finding[] = [];
-  for (const partition of cluster.partitions.values()) {
-    if (partition.deleted || partition.elections.length === 0) continue;
+  for (const partition of states) {
     const complaints = complaintsOf(evidence, partition);
-    if (complaints.length > 0) findings.push(unsettledPartition(evidence, partition, complaints));
+    if (complaints.length > 0) findings.push(unsettledPartition(evidence, partition.key, complaints));
   }
   return findings;
 }
 
-function notSettled(evidence: Evidence): Finding {
-  const { residual, settleMs } = evidence.run;
+/** A partition at the end, as the trace tells it or as it was last seen. */
+interface FinalState {
+  readonly key: Key;
+  readonly replicas: readonly number[] | null;
+  readonly isr: readonly number[];
+  readonly highWatermark: ReadonlyMap<number, number>;
+}
+
+/** Null where the last lines may be missing. */
+function finalStates(evidence: Evidence): FinalState[] | null {
+  if (evidence.run.traced === false) return lastSeen(evidence.observed);
+  const cluster = wholeTrace(evidence);
+  return cluster === null ? null : lastTold(cluster);
+}
+
+function lastTold({ partitions }: ClusterTrace): FinalState[] {
+  return [...partitions.values()].filter(({ deleted, elections }) => !deleted && elections.length > 0);
+}
+
+function lastSeen(observed: Observations | null): FinalState[] | null {
+  if (observed === null || observed.damage.length > 0) return null;
+  return [...observed.partitions.values()]
+    .filter(({ elections }) => elections.length > 0)
+    .map(({ key, replicas, isrs }) => ({ key, replicas, isr: isrs.at(-1)?.isr ?? [], highWatermark: new Map() }));
+}
+
+/** With the brokers that are not in sync everywhere, and what those of them said that ended by themselves. */
+function notSettled(evidence: Evidence, states: readonly FinalState[]): Finding {
+  const { run } = evidence;
+  const { residual, settleMs, ends = [] } = run;
   const bound = settleMs === null ? 'within its bound' : `within ${Math.round(settleMs)} ms`;
-  const reasons = residual.length === 0 ? '' : `: ${listed(residual).join('; ')}`;
-  return finding(null, `the cluster did not settle ${bound} after healing${reasons}`, [], []);
+  const missing = new Map<number, number>();
+  for (const { replicas, isr } of states)
+    for (const node of replicas ?? []) if (!isr.includes(node)) missing.set(node, (missing.get(node) ?? 0) + 1);
+  const nodes = run.traced === false ? [...missing.keys()].sort((x, y) => x - y) : [];
+  const never = nodes.map(
+    (node) =>
+      `broker ${node} did not come back into the ISR of ${plural(missing.get(node) ?? 0, 'partition', 'partitions')}`,
+  );
+  const reasons = [...listed(residual), ...never];
+  const why = ends.filter(({ node, blame }) => blame === 'node' && nodes.includes(Number(node))).flatMap(endedSteps);
+  const told = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+  return {
+    ...finding(null, `the cluster did not settle ${bound} after healing${told}`, nodes, []),
+    why: listed(why),
+  };
 }
 
 /** What is wrong with the final state of one partition, in words; the nodes concerned. */
-function complaintsOf(evidence: Evidence, partition: PartitionTrace): { text: string; nodes: number[] }[] {
+function complaintsOf(evidence: Evidence, partition: FinalState): { text: string; nodes: number[] }[] {
   const { key } = partition;
   const leader = finalLeader(evidence, key);
   if (leader === null) return [{ text: 'nobody leads it', nodes: [] }];
@@ -80,33 +125,19 @@ function complaintsOf(evidence: Evidence, partition: PartitionTrace): { text: st
 
 function unsettledPartition(
   evidence: Evidence,
-  partition: PartitionTrace,
+  key: Key,
   complaints: readonly { readonly text: string; readonly nodes: readonly number[] }[],
 ): Finding {
   const nodes = [...new Set(complaints.flatMap((complaint) => complaint.nodes))].sort((x, y) => x - y);
   const { cluster } = evidence;
   const references = nodes.flatMap((node) => {
-    const row = partitionOf(evidence, partition.key)?.roles.get(node)?.at(-1)?.row;
+    const row = partitionOf(evidence, key)?.roles.get(node)?.at(-1)?.row;
     return row === undefined || cluster === null ? [] : [traceReference(cluster.store, row)];
   });
   const said = complaints.map(({ text }) => text).join('; ');
-  return finding(partition.key, `${partition.key} had not settled at the end: ${said}`, nodes, references);
+  return finding(key, `${key} had not settled at the end: ${said}`, nodes, references);
 }
 
 function finding(key: Key | null, summary: string, nodes: readonly number[], evidence: readonly Reference[]): Finding {
-  return {
-    kind: 'no-convergence',
-    class: 'violation',
-    key,
-    offset: null,
-    values: [],
-    summary,
-    labels: [],
-    nodes,
-    evidence,
-    why: [],
-    rows: [],
-    ranges: [],
-    lackingEpoch: null,
-  };
+  return { ...emptyFinding('no-convergence', key), summary, nodes, evidence };
 }

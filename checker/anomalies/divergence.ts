@@ -11,6 +11,7 @@
  */
 import {
   partitionOf,
+  replicasOf,
   storageFaultSeen,
   uncleanElectionPossible,
   unknownBecause,
@@ -61,7 +62,7 @@ function compareReplicas(evidence: Evidence, key: Key, logs: readonly FinalLog[]
   }
   const groups: { camps: Map<string, number[]>; name: string; offsets: number[] }[] = [];
   for (const offset of [...offsets].sort((x, y) => x - y)) {
-    const camps = campsAt(sorted, offset);
+    const camps = campsAt(evidence, sorted, offset);
     const name = [...camps.values()].map((nodes) => nodes.join(',')).join('|');
     const last = groups.at(-1);
     if (last !== undefined && last.name === name && offset - (last.offsets.at(-1) as number) < 1000)
@@ -84,19 +85,29 @@ function differingOffsets(evidence: Evidence, one: DecodedLog, other: DecodedLog
     if (a.last < start) x += 1;
     else if (b.last < start) y += 1;
     else if (a.base === b.base && a.last === b.last) {
-      if (a.crc !== b.crc || a.epoch !== b.epoch || a.size !== b.size) into.add(Math.max(a.base, start));
+      if (isSameBatch(a, b)) {
+        // The usual case.
+      } else if (a.magic === 2 && b.magic === 2) into.add(Math.max(a.base, start));
+      else compareContents(evidence, one, a, other, b, Math.max(start, a.base), end, into);
       x += 1;
       y += 1;
     } else {
-      compareUneven(evidence, one, a, other, b, Math.max(start, a.base, b.base), end, into);
+      compareContents(evidence, one, a, other, b, Math.max(start, a.base, b.base), end, into);
       if (a.last <= b.last) x += 1;
       if (b.last <= a.last) y += 1;
     }
   }
 }
 
-/** Batches with different bounds: compared record by record where they overlap. */
-function compareUneven(
+function isSameBatch(a: Batch, b: Batch): boolean {
+  return a.crc === b.crc && a.epoch === b.epoch && a.size === b.size;
+}
+
+/**
+ * Batches with different bounds, or of an older format, which a broker may write anew: compared record by record where
+ * they overlap.
+ */
+function compareContents(
   evidence: Evidence,
   one: DecodedLog,
   a: Batch,
@@ -131,17 +142,32 @@ function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
 }
 
 /** Nodes by what they hold at `offset`. */
-function campsAt(logs: readonly FinalLog[], offset: number): Map<string, number[]> {
+function campsAt(evidence: Evidence, logs: readonly FinalLog[], offset: number): Map<string, number[]> {
   const camps = new Map<string, number[]>();
-  for (const { node, log } of logs) {
-    if (offset < log.start || offset >= log.end) continue;
+  const there = logs.filter(({ log }) => offset >= log.start && offset < log.end);
+  const byContents = there.some(({ log }) => (batchAt(log, offset)?.magic ?? 2) < 2);
+  for (const { node, log } of there) {
     const batch = batchAt(log, offset);
-    const name = batch === null ? 'nothing' : `${batch.epoch} ${batch.base} ${batch.crc}`;
+    const name =
+      batch === null
+        ? 'nothing'
+        : byContents
+          ? contentsAt(evidence, log, batch, offset)
+          : `${batch.epoch} ${batch.base} ${batch.crc}`;
     const nodes = camps.get(name);
     if (nodes === undefined) camps.set(name, [node]);
     else nodes.push(node);
   }
   return camps;
+}
+
+/** Key and value of the record at an offset, as a name. */
+function contentsAt(evidence: Evidence, log: DecodedLog, batch: Batch, offset: number): string {
+  const records = decodeRecords(log, batch, evidence.logs?.decompressors ?? {});
+  if (records === null) return `unreadable ${batch.crc}`;
+  const record = records.find((each) => each.offset === offset);
+  if (record === undefined) return 'nothing';
+  return [record.key, record.value].map((bytes) => (bytes === null ? 'null' : text(bytes))).join(' ');
 }
 
 function divergence(
@@ -155,7 +181,9 @@ function divergence(
   const holders = [...group.camps.values()].map((nodes) => {
     const log = logs.find(({ node }) => node === nodes[0])?.log;
     const value = log === undefined ? null : valueAt(evidence, log, offset);
-    const epoch = log === undefined ? null : (batchAt(log, offset)?.epoch ?? null);
+    const batch = log === undefined ? null : batchAt(log, offset);
+    // Message formats v0 and v1 have no epochs.
+    const epoch = batch === null || batch.epoch === -1 ? null : batch.epoch;
     return { nodes, value, epoch };
   });
   const said = holders.map(({ nodes, value, epoch }) => {
@@ -363,7 +391,7 @@ export function noteMissingLogs(evidence: Evidence): void {
   const keys = new Set([...logs.byKey.keys(), ...evidence.history.keys]);
   for (const key of keys) {
     const present = logs.byKey.get(key);
-    const expected = partitionOf(evidence, key)?.replicas ?? [...(present?.keys() ?? [])];
+    const expected = replicasOf(evidence, key) ?? [...(present?.keys() ?? [])];
     const missing = expected.filter((node) => !(present?.has(node) ?? false));
     if (missing.length > 0 && partitionOf(evidence, key)?.deleted !== true) {
       unknownBecause(evidence, 'agreement', `${key}: the log of ${brokers(missing)} is missing`);

@@ -10,6 +10,7 @@ import { wholeTrace, type Evidence } from '../evidence.ts';
 import type { FinalLog } from '../final-logs.ts';
 import type { Key } from '../history.ts';
 import { traceReference, type ClusterTrace, type PartitionTrace } from '../replicas.ts';
+import type { Batch } from '../segments.ts';
 import { emptyFinding, type Finding } from './finding.ts';
 
 export function findEpochRegressions(evidence: Evidence): Finding[] {
@@ -34,9 +35,14 @@ export function findEpochRegressions(evidence: Evidence): Finding[] {
 }
 
 function inLog(key: Key, { node, log }: FinalLog): Finding | null {
-  for (const [at, batch] of log.batches.entries()) {
-    const before = log.batches[at - 1];
-    if (before === undefined || before.epoch <= batch.epoch) continue;
+  let before: Batch | null = null;
+  for (const batch of log.batches) {
+    // Message formats v0 and v1 have no epochs.
+    if (batch.magic < 2) continue;
+    if (before === null || before.epoch <= batch.epoch) {
+      before = batch;
+      continue;
+    }
     return {
       ...regression(key, node, batch.base),
       summary: `in the log of broker ${node} for ${key} epoch ${batch.epoch} at offset ${batch.base} follows epoch ${before.epoch}`,

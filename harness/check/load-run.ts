@@ -16,7 +16,8 @@ import type { RunResults } from '../../checker/results.ts';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 import { demandFile, mostTextBytes } from '../regular-file.ts';
 import { shellWord } from '../report/words.ts';
-import { parsePromises, parseRunFile } from '../schemas.ts';
+import { parsePromises, parseRunFile, type RunFile } from '../schemas.ts';
+import { isForeignBuild } from '../foreign-build.ts';
 import { shownPath } from '../shown-path.ts';
 import { collectedBytes } from './collected-bytes.ts';
 import { decompressors } from './decompressors.ts';
@@ -89,13 +90,15 @@ function loadDirectory(directory: string, flags: PromiseFlags): CheckInput {
   const notes: string[] = [];
   const data = join(directory, 'data');
   const run = readRunDescription(directory, data, notes);
-  const trace = packable(directory, 'trace.jsonl');
+  const trace = run.traced === false ? null : packable(directory, 'trace.jsonl');
+  const observations = run.traced === false ? packable(directory, 'observations.jsonl') : null;
   return {
     source: 'run',
     run,
     promises: promisesOf(run.configuration, flags, notes),
     history: openHistory(history, notes),
     trace: trace === null ? null : openPackable(trace, notes),
+    observations: observations === null ? null : openPackable(observations, notes),
     logs: existsSync(data) ? readData(data) : null,
     decompressors,
     notes,
@@ -177,7 +180,17 @@ function readRunDescription(directory: string, data: string, notes: string[]): R
     completed: file.completed ?? null,
     error: file.error ?? null,
     recordedLines: file.recordedLines ?? null,
+    ...foreign(file),
+    ends: file.ends ?? [],
   };
+}
+
+/** What is said of brokers that others wrote; they tell no trace. */
+function foreign({ observed, configuration, capabilities = null }: RunFile): Pick<RunDescription, 'traced' | 'target'> {
+  const { build } = configuration;
+  const name = typeof build === 'string' ? build : 'unknown';
+  if (observed !== true && !isForeignBuild(name)) return {};
+  return { traced: false, target: { name, capabilities } };
 }
 
 function isAsCollected(data: string, bytes: number | null, notes: string[]): boolean {

@@ -4,7 +4,7 @@
  * Pure: the same results give the same text, so that golden files can hold it.
  */
 import { buildInWords, defectsOf, referenceInWords } from '../report/words.ts';
-import type { Anomaly, Exposure, Guarantee, GuaranteeVerdict, Reference, RunResults } from '../../checker/results.ts';
+import type { Anomaly, Guarantee, GuaranteeVerdict, Reference, RunResults } from '../../checker/results.ts';
 
 const maxAnomalies = 20;
 
@@ -14,7 +14,7 @@ export function verdictText(results: RunResults): string {
     '',
     ...guaranteeLines(results.guarantees),
     ...anomalySection(results.anomalies),
-    ...exposureSection(results.exposures),
+    ...exposureSection(results),
     ...faultSection(results),
     '',
     figures(results),
@@ -76,8 +76,8 @@ function referencesText(references: readonly Reference[]): string {
   return references.length === 0 ? '' : ` {${references.map(referenceInWords).join(', ')}}`;
 }
 
-function exposureSection(exposures: readonly Exposure[] | null): string[] {
-  if (exposures === null) return ['', 'Exposures: unknown, there is no trace.'];
+function exposureSection({ exposures, exposuresUnknown = 'there is no trace' }: RunResults): string[] {
+  if (exposures === null) return ['', `Exposures: unknown, ${exposuresUnknown}.`];
   if (exposures.length === 0) return ['', 'Exposures: none. This run did not exercise the high watermark flaw.'];
   const lines = exposures.slice(0, 5).map((exposure) => {
     const { key, node, leaderEpoch, highWatermark, endOffset, acknowledged } = exposure;

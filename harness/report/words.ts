@@ -67,13 +67,18 @@ export function rolesInWords(nodes: Readonly<Record<string, unknown>>): string {
     .join('; ');
 }
 
-/** `history 12`, `trace 2.1:40` (node, boot, seq), `log 2@7` (node, offset): as `tidemark check` prints them. */
+/**
+ * `history 12`, `trace 2.1:40` and `seen 2.1:40` (node, boot, seq), `log 2@7` (node, offset): as `tidemark check` prints
+ * them.
+ */
 export function referenceInWords(reference: Reference): string {
   switch (reference.source) {
     case 'history':
       return `history ${reference.index}`;
     case 'trace':
       return `trace ${reference.node}.${reference.boot}:${reference.seq}`;
+    case 'observation':
+      return `seen ${reference.node}.${reference.boot}:${reference.seq}`;
     case 'log':
       return `log ${reference.node}@${reference.offset}`;
   }

@@ -1,0 +1,163 @@
+/**
+ * Exposures of brokers that tell no trace, from what was seen of them.
+ *
+ * The rule is the one of `exposures.ts`. What a broker held when it became follower is put together from several sources:
+ * its roles from its own answers and log lines, the end of its log from its files, its high watermark from its log lines.
+ * A role is often seen after the truncation that it led to, so the end and the high watermark are taken from before both.
+ *
+ * Where no high watermark of the broker was seen since it started, nobody knows whether it was an exposure: such moments
+ * are counted, and where nothing but such moments is known, so is the whole. None is ever guessed.
+ */
+import {
+  lastBy,
+  type Observations,
+  type SeenAck,
+  type SeenElection,
+  type SeenPartition,
+  type SeenRole,
+} from './observations.ts';
+import type { Exposure } from './results.ts';
+
+export interface ObservedExposures {
+  /** Null when it cannot be known whether there was one. */
+  readonly exposures: readonly Exposure[] | null;
+  /** What is not known of them, or null. */
+  readonly doubt: string | null;
+}
+
+/** A truncation may be seen so much earlier than the role that it belongs to. */
+const lateNs = 500e6;
+
+export function findObservedExposures({ partitions, damage }: Observations): ObservedExposures {
+  const found: Exposure[] = [];
+  let dark = 0;
+  let seen = false;
+  for (const partition of partitions.values()) {
+    for (const [node, { roles, highWatermarks }] of partition.byNode) {
+      seen ||= highWatermarks.length > 0;
+      for (const turn of turnsOf(roles, node)) {
+        const exposure = exposureOf(partition, node, turn);
+        if (exposure === 'dark') dark += 1;
+        else if (exposure !== null) found.push(exposure);
+      }
+    }
+  }
+  found.sort((x, y) => byText(x.key, y.key) || x.leaderEpoch - y.leaderEpoch || x.node - y.node);
+  if (found.length > 0) return { exposures: found, doubt: dark === 0 ? null : darkMoments(dark) };
+  if (dark > 0) {
+    const why = seen ? darkMoments(dark) : 'no high watermark of a follower was seen';
+    return { exposures: null, doubt: why };
+  }
+  if (damage.length > 0) return { exposures: null, doubt: 'lines of the observations are missing' };
+  return { exposures: found, doubt: null };
+}
+
+function darkMoments(count: number): string {
+  const moments = count === 1 ? 'at one moment at which a broker' : `at ${count} moments at which brokers`;
+  return `${moments} became follower, its high watermark was not known`;
+}
+
+/** A broker began to follow: another leader than before, or anew after a start. */
+interface Turn {
+  readonly role: SeenRole;
+  readonly leader: number;
+  /** When it was first seen to follow, and when it was last seen to do something else. */
+  readonly time: number;
+  readonly after: number;
+  readonly until: number;
+}
+
+function turnsOf(roles: readonly SeenRole[], node: number): Turn[] {
+  const turns: { role: SeenRole; leader: number; time: number; after: number; until: number }[] = [];
+  let before: SeenRole | null = null;
+  // A log line that does not name the leader is the earlier sign of what an answer says a moment later.
+  let sign: SeenRole | null = null;
+  for (const role of roles) {
+    if (role.role === 'follower' && role.leader === undefined) {
+      sign = role;
+      continue;
+    }
+    const leader = role.role === 'leader' ? node : (role.leader ?? null);
+    const same = before?.role === role.role && before.leader === leader && before.boot === role.boot;
+    if (!same) {
+      const last = turns.at(-1);
+      if (last !== undefined && last.until === Infinity) last.until = role.time;
+      if (role.role === 'follower' && leader !== null && leader !== node) {
+        const time = sign !== null && role.time - sign.time < lateNs ? sign.time : role.time;
+        turns.push({ role, leader, time, after: before?.time ?? -Infinity, until: Infinity });
+      }
+    }
+    before = { ...role, leader };
+    sign = null;
+  }
+  return turns;
+}
+
+function exposureOf(partition: SeenPartition, node: number, turn: Turn): Exposure | 'dark' | null {
+  const { role, leader } = turn;
+  const replica = partition.byNode.get(node);
+  if (replica === undefined) return null;
+  // The leader was elected before anybody followed it, however late either was seen.
+  const elected = partition.elections.findLast((each) => each.leader === leader && each.time <= turn.time + lateNs);
+  const began = elected === undefined || elected.time < turn.after ? turn.time : Math.min(elected.time, turn.time);
+  const epoch = role.epoch ?? elected?.epoch ?? null;
+  const cut = partition.truncations.find(
+    (each) =>
+      each.node === node &&
+      each.from !== null &&
+      each.time >= Math.max(began - lateNs, turn.after) &&
+      each.time < turn.until,
+  );
+  const at = cut === undefined ? began : Math.min(cut.time, began);
+  // The end of its log stood still from the end of its old leader on.
+  const end = cut?.from ?? lastBy(replica.ends, began)?.offset ?? 0;
+  const isr = lastBy(partition.isrs, Math.max(began, elected?.time ?? began))?.isr ?? [];
+  if (!isr.includes(node)) return null;
+  const isEarlier = earlierThan(partition, turn, elected, began, epoch);
+  const risky = partition.acks.filter(
+    (ack) => ack.acks !== 0 && ack.base < end && ack.isr.includes(node) && isEarlier(ack),
+  );
+  if (risky.length === 0) return null;
+  const known = lastBy(replica.highWatermarks, at);
+  const highWatermark = known !== null && known.boot === role.boot ? known.offset : null;
+  if (highWatermark === null) return 'dark';
+  const above = risky.filter(({ last }) => last >= highWatermark);
+  if (above.length === 0 || end <= highWatermark) return null;
+  return {
+    key: partition.key,
+    node,
+    leaderEpoch: epoch ?? -1,
+    highWatermark,
+    endOffset: end,
+    acknowledged: [
+      Math.max(Math.min(...above.map(({ base }) => base)), highWatermark),
+      Math.min(Math.max(...above.map(({ last }) => last)), end - 1),
+    ],
+    reference: role.reference,
+  };
+}
+
+/**
+ * Whether something was acknowledged in an earlier epoch. The epoch of an acknowledgement is the one that metadata last
+ * told, so those of the new leader itself may carry an old one: of these only what came before the reign of another counts.
+ */
+function earlierThan(
+  { elections }: SeenPartition,
+  { leader }: Turn,
+  elected: SeenElection | undefined,
+  began: number,
+  epoch: number | null,
+): (ack: SeenAck) => boolean {
+  const before = elected === undefined ? undefined : elections[elections.indexOf(elected) - 1];
+  const ownUntil = before === undefined || before.leader === leader ? began : before.time;
+  return (ack) => {
+    if (ack.node === leader) return ack.time < ownUntil;
+    if (ack.epoch !== null && epoch !== null && ack.epoch !== epoch) return ack.epoch < epoch;
+    return ack.time <= began + lateNs;
+  };
+}
+
+/** By code unit: an order of its own for each language would make results differ from machine to machine. */
+function byText(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
