@@ -126,6 +126,8 @@ export const ENVIRONMENT_EXIT_CODE = 255;
 /** A deployed cluster. After `close` nothing of it is left on the machine but the run's folder. */
 export interface Cluster {
   readonly runtime: 'sim' | 'local' | 'docker';
+  /** Its brokers tell no trace: the lines are observations, `docs/observations.md`, and hold less. */
+  readonly observed?: true;
   readonly brokers: readonly NodeId[];
   /** Where clients reach each broker. */
   readonly addresses: ReadonlyMap<NodeId, Address>;

@@ -3,7 +3,7 @@
  *
  * Every partition has its whole ISR, every replica has taken its role in the newest epoch, all logs end where the
  * leader's ends, and every high watermark is there too. How long this must last, and how long to wait for it, is for
- * whoever asks.
+ * whoever asks. Of brokers that tell no trace less is known, and what is not known is not demanded.
  *
  * Invariant: an answer of "not at rest" always comes with its reasons, one sentence each.
  */
@@ -54,7 +54,7 @@ function unrestOf(key: string, partition: PartitionView): string[] {
       reasons.push(`${key}: broker ${node} has not taken its role in epoch ${leaderEpoch}`);
     } else if (replica.leo !== end) {
       reasons.push(`${key}: the log of broker ${node} ends at ${replica.leo}, the leader's at ${end}`);
-    } else if (replica.hw !== end) {
+    } else if (replica.hwTold && replica.hw !== end) {
       reasons.push(`${key}: the high watermark of broker ${node} is ${replica.hw}, the log ends at ${end}`);
     }
   }

@@ -5,6 +5,8 @@
  * its log ends. The two differ for a moment after every election, and that moment is what some faults aim at, so both
  * are kept apart. Lines of different nodes arrive in any order: leadership is taken from the newest epoch seen.
  *
+ * Of brokers that tell no trace the lines are observations (`docs/observations.md`), which hold less.
+ *
  * Invariant: a view only ever repeats what a line said. It leaves out what no fault asks for.
  */
 import type { NodeId, NodeName, TraceLine } from './ports.ts';
@@ -21,6 +23,8 @@ export interface ReplicaView {
   role: RoleTaken | undefined;
   leo: number;
   hw: number;
+  /** Whether its high watermark was told since it took its role: brokers that tell no trace may never tell it. */
+  hwTold: boolean;
 }
 
 export interface PartitionView {
@@ -112,23 +116,26 @@ function foldReplicaLine(partition: PartitionView, node: NodeId, line: TraceLine
   const replica = replicaOf(partition, node);
   switch (line.event) {
     case 'recover':
-    case 'truncation':
       replica.leo = line['to'] as number;
-      if (line.event === 'recover') replica.hw = line['hw'] as number;
-      else partition.truncations += 1;
+      tellHighWatermark(replica, line['hw']);
+      return;
+    case 'truncation':
+      // A broker's own log line may say no more than that it truncates; where the log ends then, its segments show.
+      if (line['from'] !== undefined) replica.leo = line['to'] as number;
+      partition.truncations += 1;
       return;
     case 'append':
       replica.leo = ((line['batches'] as readonly { readonly last: number }[]).at(-1)?.last ?? replica.leo - 1) + 1;
       return;
     case 'hw':
-      replica.hw = line['to'] as number;
+      tellHighWatermark(replica, line['to']);
       return;
     case 'ack':
       if (line['acks'] === -1) partition.acks.set(node, (partition.acks.get(node) ?? 0) + 1);
       return;
     case 'role':
-      replica.leo = line['leo'] as number;
-      replica.hw = line['hw'] as number;
+      replica.leo = (line['leo'] as number | undefined) ?? replica.leo;
+      tellHighWatermark(replica, line['hw']);
       replica.role = {
         role: line['role'] as RoleTaken['role'],
         leader: line['leader'] as NodeId | null,
@@ -139,6 +146,12 @@ function foldReplicaLine(partition: PartitionView, node: NodeId, line: TraceLine
   }
 }
 
+/** Undefined where a line does not say it. */
+function tellHighWatermark(replica: ReplicaView, told: unknown): void {
+  replica.hwTold = typeof told === 'number';
+  if (typeof told === 'number') replica.hw = told;
+}
+
 /** A process that was killed has no role, whatever was last heard of it, until it has started and taken one. */
 export function forgetRoles(view: ClusterView, node: NodeId): void {
   for (const partition of view.partitions.values()) replicaOf(partition, node).role = undefined;
@@ -147,7 +160,7 @@ export function forgetRoles(view: ClusterView, node: NodeId): void {
 function replicaOf(partition: PartitionView, node: NodeId): ReplicaView {
   let replica = partition.replica.get(node);
   if (replica === undefined) {
-    replica = { role: undefined, leo: 0, hw: 0 };
+    replica = { role: undefined, leo: 0, hw: 0, hwTold: false };
     partition.replica.set(node, replica);
   }
   return replica;

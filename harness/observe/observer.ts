@@ -1,0 +1,161 @@
+/**
+ * The observer: makes of a cluster of brokers that tell no trace one whose `subscribe` tells what can be seen of it.
+ *
+ * Four sources are merged, each as it comes: answers to Metadata, segment files, log lines, and the clients' own
+ * acknowledgements. The harness adds the starts of processes, which it performs itself. Everything else is passed on to
+ * the cluster. A cluster serves several runs, so an observer belongs to one run and one topic, and ends with it.
+ *
+ * Invariant: what a line says was seen, at its time or before. After `close` nothing is told and nothing is asked.
+ */
+import type { SegmentEvent } from '../../docker/agent/messages.ts';
+import type { ForeignCluster } from '../../docker/foreign.ts';
+import type { Cluster, NodeId, NodeName, TraceLine } from '../../nemesis/ports.ts';
+import type { Completion } from '../client/operations.ts';
+import { createLineCounter, type Sighting } from './lines.ts';
+import { createLogReader, readLogLine } from './log-lines.ts';
+import { createObservedMetadata, foldAnswer, forgetNode } from './metadata.ts';
+import { pollMetadata, type Poller } from './poller.ts';
+
+export interface ObserverOptions {
+  readonly topic: string;
+  readonly partitions: number;
+  readonly clockOriginNs: bigint;
+  /** Told with every line that a node prints. */
+  readonly onOutput?: (node: NodeName, line: string) => void;
+}
+
+export interface Observer {
+  /** The cluster with lines to subscribe to; they begin with `begin`. */
+  readonly cluster: Cluster;
+  /** Begins to look. `metadataVersion` is one that every broker serves. */
+  begin(metadataVersion: number): Promise<void>;
+  /** A client's operation has ended. */
+  completed(completion: Completion): void;
+  /** The last lines that a node printed, the oldest first. */
+  lastLines(node: NodeName): readonly string[];
+  close(): void;
+}
+
+const lastLinesMax = 20;
+const lineMax = 500;
+
+export function observe(foreign: ForeignCluster, options: ObserverOptions): Observer {
+  const { topic, clockOriginNs } = options;
+  const counter = createLineCounter();
+  const metadata = createObservedMetadata(topic, options.partitions, foreign.brokers);
+  const nodes: readonly NodeName[] = ['controller', ...foreign.brokers];
+  const readers = new Map(nodes.map((node) => [node, createLogReader(node, foreign.target.logPatterns(node))]));
+  const lastLines = new Map<NodeName, string[]>();
+  const listeners: ((line: TraceLine) => void)[] = [];
+  let pollers: readonly Poller[] = [];
+  let closed = false;
+
+  const now = (): number => Number(process.hrtime.bigint() - clockOriginNs);
+  const tell = (sightings: readonly Sighting[], time = now()): void => {
+    if (closed) return;
+    for (const sighting of sightings) {
+      const line = counter.line(sighting, time);
+      for (const listener of listeners) listener(line);
+    }
+  };
+  const hearSegments = (node: NodeId, { partition, time, truncation, batches }: SegmentEvent): void => {
+    if (!metadata.partitions.has(partition)) return;
+    const seen = { node, source: 'segments', partition } as const;
+    const sightings: Sighting[] = [];
+    if (truncation !== undefined) sightings.push({ ...seen, event: 'truncation', ...truncation, rule: null });
+    if (batches.length > 0) sightings.push({ ...seen, event: 'append', batches });
+    tell(sightings, time);
+  };
+  const hearOutput = (node: NodeName, line: string): void => {
+    if (closed) return;
+    options.onOutput?.(node, line);
+    const last = lastLines.get(node) ?? [];
+    last.push(line.slice(0, lineMax));
+    if (last.length > lastLinesMax) last.shift();
+    lastLines.set(node, last);
+    const reader = readers.get(node);
+    if (reader !== undefined) tell(readLogLine(reader, metadata.partitions, line));
+  };
+  const forget = (node: NodeName): void => {
+    forgetNode(metadata, node);
+    readers.get(node)?.told.clear();
+  };
+  const stopHearing = foreign.onOutput(hearOutput);
+  foreign.onUnexpectedExit((node) => {
+    if (!closed) forget(node);
+  });
+
+  return {
+    cluster: {
+      runtime: foreign.runtime,
+      observed: true,
+      brokers: foreign.brokers,
+      addresses: foreign.addresses,
+      subscribe: (listener) => void listeners.push(listener),
+      onUnexpectedExit: (listener) => foreign.onUnexpectedExit(listener),
+      async perform(action) {
+        if (action.port !== 'process') return foreign.perform(action);
+        const { node, verb } = action;
+        const ends = verb === 'kill' || verb === 'stop' || verb === 'power-loss';
+        if (verb === 'start') {
+          counter.started(node);
+          forget(node);
+          tell([{ node, event: 'start', source: 'harness' }]);
+        }
+        const evidence = await foreign.perform(action);
+        // Its last answers may have arrived while it was being ended.
+        if (ends) forget(node);
+        return evidence;
+      },
+      probeLinks: (timeoutMs) => foreign.probeLinks(timeoutMs),
+      collect: () => foreign.collect(),
+      close: () => foreign.close(),
+    },
+    async begin(metadataVersion) {
+      pollers = [...foreign.kafkaAddresses].map(([node, address]) =>
+        pollMetadata({
+          address,
+          topic,
+          version: metadataVersion,
+          onAnswer: (answer) => tell(foldAnswer(metadata, node, answer, performance.now())),
+        }),
+      );
+      await foreign.watchSegments({ topic, clockOriginNs }, hearSegments);
+    },
+    completed(completion) {
+      tell(acknowledgement(completion, (key) => metadata.partitions.get(key)));
+    },
+    lastLines: (node) => lastLines.get(node) ?? [],
+    close() {
+      closed = true;
+      stopHearing();
+      for (const poller of pollers) poller.close();
+    },
+  };
+}
+
+/** A send that was acknowledged, with the offset that was told. */
+function acknowledgement(
+  { type, f, value, acks, node, msg }: Completion,
+  partitionOf: (key: string) => { readonly isr: readonly NodeId[]; readonly epochFields: object } | undefined,
+): Sighting[] {
+  if (type !== 'ok' || f !== 'send' || node === undefined || acks === undefined) return [];
+  const [op, key, sent] = (value[0] ?? []) as readonly [string?, string?, (readonly [number | null, unknown])?];
+  const offset = Array.isArray(sent) ? (sent[0] as number | null) : null;
+  const partition = key === undefined ? undefined : partitionOf(key);
+  if (op !== 'send' || key === undefined || partition === undefined || offset === null) return [];
+  return [
+    {
+      node,
+      event: 'ack',
+      source: 'client',
+      partition: key,
+      ...partition.epochFields,
+      base: offset,
+      last: offset,
+      acks: acks === 'all' ? -1 : acks,
+      isr: partition.isr,
+      ...(msg === undefined ? {} : { msg }),
+    },
+  ];
+}
