@@ -6,16 +6,15 @@
  * text. One copy alone is measured too: there nothing can be compared, so every byte goes through a checksum.
  */
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { encodeBatch } from '../../broker/protocol/index.ts';
 import { median, spread, type Figure } from './figure.ts';
+import { writeLog } from './log-files.ts';
 
 const brokers = 3;
 const partitions = 2;
-const segmentBytes = 64 << 20;
 const segments = 2;
 const rounds = 5;
 
@@ -83,42 +82,10 @@ function measure(directories: readonly string[]): Run[] {
 }
 
 function writeLogs(directory: string, recordBytes: number, recordsPerBatch: number): void {
-  const template = batchOf(recordBytes, recordsPerBatch);
-  const perWrite = Math.max(1, Math.floor((1 << 20) / template.length));
-  const block = Buffer.alloc(perWrite * template.length);
-  for (let at = 0; at < perWrite; at += 1) block.set(template, at * template.length);
   for (let partition = 0; partition < partitions; partition += 1) {
-    for (let broker = 1; broker <= brokers; broker += 1) {
-      mkdirSync(join(directory, `broker-${broker}`, `load-${partition}`), { recursive: true });
-    }
-    let offset = 0;
-    for (let segment = 0; segment < segments; segment += 1) {
-      const name = `load-${partition}/${String(offset).padStart(20, '0')}.log`;
-      const files = Array.from({ length: brokers }, (_, index) =>
-        openSync(join(directory, `broker-${index + 1}`, name), 'w'),
-      );
-      for (let written = 0; written < segmentBytes; written += block.length) {
-        // Base offsets stand outside of the checksum.
-        for (let at = 0; at < block.length; at += template.length) {
-          block.writeBigInt64BE(BigInt(offset), at);
-          offset += recordsPerBatch;
-        }
-        for (const file of files) writeSync(file, block);
-      }
-      files.forEach(closeSync);
-    }
+    const copies = Array.from({ length: brokers }, (_, index) =>
+      join(directory, `broker-${index + 1}`, `load-${partition}`),
+    );
+    writeLog(copies, { recordBytes, recordsPerBatch }, segments);
   }
-}
-
-function batchOf(recordBytes: number, count: number): Uint8Array {
-  let state = 1;
-  const letter = (): string => {
-    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
-    return String.fromCharCode(97 + ((state >>> 16) % 26));
-  };
-  const records = Array.from({ length: count }, () => ({
-    key: null,
-    value: Array.from({ length: recordBytes }, letter).join(''),
-  }));
-  return encodeBatch({ baseOffset: 0, leaderEpoch: 0, records });
 }

@@ -10,13 +10,14 @@ import { chooseRuntime } from '../../harness/run/runtimes.ts';
 import { checkingFigures } from './checking.ts';
 import { clusterFigures, sendFigures } from './clusters.ts';
 import type { Figure } from './figure.ts';
+import { toolFigures } from './kafka-tools.ts';
 import { logFigures } from './logs.ts';
 import { shrinkingFigures } from './shrinking.ts';
 import { simulatorFigures } from './simulator.ts';
 
 const CONCURRENCIES = [1, 8, 32, 128];
 
-const parts = ['simulator', 'shrinking', 'checking', 'logs', 'local', 'containers'] as const;
+const parts = ['simulator', 'shrinking', 'checking', 'logs', 'kafka-tools', 'local', 'containers'] as const;
 const flags = process.argv.slice(2);
 const named = parts.filter((part) => flags.includes(part));
 if (flags.some((flag) => flag !== '--json' && flag !== '--large' && !named.some((part) => part === flag))) {
@@ -50,6 +51,12 @@ if (wanted('checking')) {
 if (wanted('logs')) {
   doing('verify-logs');
   figures.push(...logFigures());
+}
+if (wanted('kafka-tools')) {
+  doing("verify-logs beside Kafka's own tool");
+  const measured = toolFigures();
+  if (typeof measured === 'string') notes.push(measured);
+  else figures.push(...measured);
 }
 if (wanted('local')) {
   doing('local processes');
