@@ -22,6 +22,8 @@ export interface ForeignCluster extends Cluster {
   readonly target: Target;
   /** Every place that answers Metadata: each broker's, and the controller's where it speaks Kafka's protocol. */
   readonly kafkaAddresses: ReadonlyMap<NodeName, Address>;
+  /** Where ZooKeeper answers, for a target whose leaders are moved through it. */
+  readonly zooKeeper?: Address;
   /**
    * What a node's process prints, standard output and standard error alike, line by line, from the moment of the call;
    * lines from before the first call are kept and told to it. Returns what ends the listening.
