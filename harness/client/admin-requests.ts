@@ -6,8 +6,8 @@
 import { ErrorCode, errorName, isRetriable } from '../../broker/protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Key } from '../../checker/history.ts';
-import type { NodeId } from '../../nemesis/ports.ts';
-import { keyOf, splitKey } from './operations.ts';
+import type { Address, NodeId } from '../../nemesis/ports.ts';
+import { byTopic, keyOf, splitKey } from './operations.ts';
 
 /** Counts as a client where links are cut. */
 export const adminClientId = 'client-admin';
@@ -15,14 +15,31 @@ export const adminClientId = 'client-admin';
 export const awakeTimeoutMs = 250;
 /** Between two attempts to get ready. */
 export const retryPauseMs = 50;
-export const adminVersions = { Metadata: 7, CreateTopics: 4, MoveLeader: 0 } as const;
+/** What our own brokers are asked in. MoveLeader is theirs alone; leaders of others move by the last two. */
+export const adminVersions = {
+  Metadata: 7,
+  CreateTopics: 4,
+  ListOffsets: 5,
+  MoveLeader: 0,
+  ElectLeaders: 1,
+  AlterPartitionReassignments: 0,
+} as const;
+
+export type AdminApi = keyof typeof adminVersions;
+
+/** Null for what a cluster does not serve and can be done without. */
+export type AdminVersions = Readonly<
+  Record<Exclude<AdminApi, OptionalApi>, number> & Record<OptionalApi, number | null>
+>;
+
+type OptionalApi = 'ElectLeaders' | 'AlterPartitionReassignments';
 
 export interface ClusterDescription {
   readonly brokers: readonly NodeId[];
   readonly partitions: ReadonlyMap<Key, PartitionDescription>;
 }
 
-interface PartitionDescription {
+export interface PartitionDescription {
   readonly leader: NodeId | null;
   readonly leaderEpoch: number;
   readonly replicas: readonly NodeId[];
@@ -38,13 +55,59 @@ export function metadataRequest(topics: readonly string[]): RequestBody<'Metadat
   };
 }
 
+/** With an assignment (the replicas of each partition, of which the first leads) the two numbers say nothing. */
 export function createTopicsRequest(
   name: string,
   numPartitions: number,
   replicationFactor: number,
+  assignment?: readonly (readonly NodeId[])[],
 ): RequestBody<'CreateTopics'> {
-  const created = { name, numPartitions, replicationFactor, assignments: [], configs: [] };
+  const created =
+    assignment === undefined
+      ? { name, numPartitions, replicationFactor, assignments: [], configs: [] }
+      : {
+          name,
+          numPartitions: -1,
+          replicationFactor: -1,
+          assignments: assignment.map((brokerIds, partitionIndex) => ({ partitionIndex, brokerIds })),
+          configs: [],
+        };
   return { topics: [created], timeoutMs: 1_000, validateOnly: false };
+}
+
+/** Replicas by turns on these brokers and no others: a broker that is only there to be the controller gets none. */
+export function spreadReplicas(
+  brokers: readonly NodeId[],
+  partitions: number,
+  replicationFactor: number,
+): readonly (readonly NodeId[])[] {
+  return Array.from({ length: partitions }, (_, partition) =>
+    Array.from(
+      { length: Math.min(replicationFactor, brokers.length) },
+      (_replica, index) => brokers[(partition + index) % brokers.length]!,
+    ),
+  );
+}
+
+/** Asks a leader where these partitions of its end for a consumer: at the high watermark. */
+export function endOffsetsRequest(keys: readonly Key[]): RequestBody<'ListOffsets'> {
+  const topics = [...byTopic(keys)].map(([name, partitions]) => ({
+    name,
+    partitions: partitions.map((partitionIndex) => ({ partitionIndex, currentLeaderEpoch: -1, timestamp: -1 })),
+  }));
+  return { replicaId: -1, isolationLevel: 0, topics };
+}
+
+/** By partition the offset, or the name of the error that a leader answered instead. */
+export function endOffsets(body: ResponseBody<'ListOffsets'>): ReadonlyMap<Key, number | string> {
+  return new Map(
+    body.topics.flatMap(({ name, partitions }) =>
+      partitions.map(({ partitionIndex, errorCode, offset }): [Key, number | string] => [
+        keyOf(name, partitionIndex),
+        errorCode === ErrorCode.NONE ? offset : errorName(errorCode),
+      ]),
+    ),
+  );
 }
 
 export function moveLeaderRequest(partition: Key, target: NodeId): RequestBody<'MoveLeader'> {
@@ -82,6 +145,58 @@ export function missingLeaders(
   return `broker ${node} knows a leader for ${led} of the ${partitions} partitions of topic ${topic}`;
 }
 
+/** Puts `to` first among the replicas that are there already: nothing is copied, only the preferred leader changes. */
+export function reassignRequest(
+  partition: Key,
+  replicas: readonly NodeId[],
+): RequestBody<'AlterPartitionReassignments'> {
+  const { topic, partition: partitionIndex } = splitKey(partition);
+  return {
+    timeoutMs: 1_000,
+    allowReplicationFactorChange: false,
+    topics: [{ name: topic, partitions: [{ partitionIndex, replicas }] }],
+  };
+}
+
+/** Makes the first replica the leader, if it is in the ISR (KIP-183, KIP-460). */
+export function electPreferredRequest(partition: Key): RequestBody<'ElectLeaders'> {
+  const { topic, partition: index } = splitKey(partition);
+  return { electionType: 0, topicPartitions: [{ topic, partitions: [index] }], timeoutMs: 1_000 };
+}
+
+/** The replicas with `to` before the others. */
+export function preferring(to: NodeId, replicas: readonly NodeId[]): readonly NodeId[] {
+  return [to, ...replicas.filter((replica) => replica !== to)];
+}
+
+/** Null when the new order was taken, else why not. */
+export function refusalOfReassignment(body: ResponseBody<'AlterPartitionReassignments'>): string | null {
+  const each = [body, ...body.responses.flatMap(({ partitions }) => partitions)];
+  return firstRefusal(each, [ErrorCode.NONE]);
+}
+
+/** Null when the preferred replica was elected, or led already. */
+export function refusalOfElection(body: ResponseBody<'ElectLeaders'>): string | null {
+  const each = body.replicaElectionResults.flatMap(({ partitionResult }) => partitionResult);
+  const whole = { errorCode: body.errorCode, errorMessage: null };
+  return firstRefusal([whole, ...each], [ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED]);
+}
+
+/** Of the ZooKeeper era: only the controller does these, and any other broker says so. */
+export function isRefusedByOther(answer: {
+  readonly errorCode?: number;
+  readonly topics?: readonly { readonly errorCode: number }[];
+}): boolean {
+  const codes = [answer.errorCode, ...(answer.topics ?? []).map(({ errorCode }) => errorCode)];
+  return codes.includes(ErrorCode.NOT_CONTROLLER);
+}
+
+/** Where the broker is that a Metadata answer calls the controller; null for none. */
+export function controllerOf(body: ResponseBody<'Metadata'>): (Address & { readonly node: NodeId }) | null {
+  const found = body.brokers.find(({ nodeId }) => nodeId === body.controllerId);
+  return found === undefined ? null : { node: found.nodeId, host: found.host, port: found.port };
+}
+
 /** Null when the leader was moved, else why not and whether another broker may be asked. */
 export function refusalOfMove(
   body: ResponseBody<'MoveLeader'>,
@@ -107,4 +222,13 @@ export function description(body: ResponseBody<'Metadata'>): ClusterDescription 
     ]),
   );
   return { brokers: body.brokers.map((broker) => broker.nodeId), partitions: new Map(partitions) };
+}
+
+function firstRefusal(
+  answers: readonly { readonly errorCode: number; readonly errorMessage: string | null }[],
+  fine: readonly number[],
+): string | null {
+  const refusal = answers.find(({ errorCode }) => !fine.includes(errorCode));
+  if (refusal === undefined) return null;
+  return `${errorName(refusal.errorCode)}${refusal.errorMessage === null ? '' : `, ${refusal.errorMessage}`}`;
 }

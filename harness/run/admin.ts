@@ -2,7 +2,8 @@
  * The admin client: what the harness itself asks of a cluster, outside of any history.
  *
  * Small asynchronous functions, each a round trip on a fresh connection, to the first broker that answers. Only getting
- * ready is ever retried: a test may begin when every broker has answered and knows a leader for every partition.
+ * ready is ever retried: a test may begin when every broker has answered and knows a leader for every partition. With
+ * brokers that are not ours it speaks the versions that were negotiated, and moves leaders as their target says.
  *
  * Left out: everything that a history must hold. Those operations go through `load.ts`.
  */
@@ -14,17 +15,25 @@ import {
   adminClientId,
   adminVersions,
   awakeTimeoutMs,
+  controllerOf,
   createTopicsRequest,
   description,
+  endOffsets,
+  endOffsetsRequest,
+  isRefusedByOther,
   metadataRequest,
   missingLeaders,
   moveLeaderRequest,
   refusalOfMove,
   refusalOfTopic,
   retryPauseMs,
+  type AdminApi,
+  type AdminVersions,
   type ClusterDescription,
 } from '../client/admin-requests.ts';
+import { splitKey } from '../client/operations.ts';
 import { EnvironmentError } from '../errors.ts';
+import { moveByRequests, moveByZooKeeper, type MoveTools } from './leader-moves.ts';
 import { roundTrip } from './sockets.ts';
 
 export interface Admin {
@@ -34,20 +43,58 @@ export interface Admin {
   moveLeader(partition: Key, to: NodeId): Promise<Evidence>;
   /** The topics as one broker knows them: the given one, or the first that answers. */
   describe(topics: readonly string[], node?: NodeId): Promise<ClusterDescription>;
+  /**
+   * Where each partition ends for consumers, by its leader: the high watermark. A partition without an answer is left
+   * out; `missing` says why, one sentence each.
+   */
+  endOffsets(partitions: readonly Key[]): Promise<EndOffsets>;
+}
+
+export interface EndOffsets {
+  readonly ends: ReadonlyMap<Key, number>;
+  readonly missing: readonly string[];
+}
+
+/** How leaders move: `own` by our controller's private API, the others as in `leader-moves.ts`, `none` not at all. */
+export type LeaderMoves =
+  | { readonly by: 'own' | 'reassign' | 'none' }
+  | { readonly by: 'zookeeper'; readonly address: Address };
+
+export interface AdminOptions {
+  /** As negotiated; what our own brokers are asked in, if not given. */
+  readonly versions?: AdminVersions;
+  readonly moves?: LeaderMoves;
 }
 
 interface NewTopic {
   readonly name: string;
   readonly partitions: number;
   readonly replicationFactor: number;
+  /** Which brokers keep each partition, the leader first; the cluster decides where it is not given. */
+  readonly assignment?: readonly (readonly NodeId[])[];
   /** How long to wait for the cluster to get ready. */
   readonly timeoutMs: number;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
 
-export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTimeoutMs = 1_000): Admin {
-  const ask = async <A extends keyof typeof adminVersions>(
+export function createAdmin(
+  addresses: ReadonlyMap<NodeId, Address>,
+  requestTimeoutMs = 1_000,
+  { versions = adminVersions, moves = { by: 'own' } }: AdminOptions = {},
+): Admin {
+  const askAt = <A extends AdminApi>(
+    address: Address,
+    api: A,
+    body: RequestBody<A>,
+    timeoutMs: number,
+  ): Promise<ResponseBody<A>> => {
+    const version = versions[api];
+    if (version === null) throw new EnvironmentError(`these brokers do not serve ${api}`);
+    return roundTrip<A>(address, adminClientId, { api, version, body }, timeoutMs);
+  };
+
+  const ask = async <A extends AdminApi>(
     api: A,
     body: RequestBody<A>,
     nodes: Iterable<NodeId> = addresses.keys(),
@@ -58,8 +105,7 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
       const address = addresses.get(node);
       if (address === undefined) throw new Error(`no address of broker ${node}`);
       try {
-        const request = { api, version: adminVersions[api], body };
-        return { node, body: await roundTrip<A>(address, adminClientId, request, timeoutMs) };
+        return { node, body: await askAt(address, api, body, timeoutMs) };
       } catch (error) {
         failures.push(error instanceof Error ? error.message : String(error));
       }
@@ -79,21 +125,61 @@ export function createAdmin(addresses: ReadonlyMap<NodeId, Address>, requestTime
     return description(body);
   };
 
+  /** What only a controller does, where the first broker that answers refers to it; it need not be one of ours. */
+  const askController = async <A extends 'CreateTopics' | 'AlterPartitionReassignments' | 'ElectLeaders'>(
+    api: A,
+    body: RequestBody<A>,
+    nodes?: Iterable<NodeId>,
+  ): Promise<ResponseBody<A>> => {
+    const first = await ask(api, body, nodes);
+    if (!isRefusedByOther(first.body)) return first.body;
+    const controller = controllerOf((await ask('Metadata', metadataRequest([]))).body);
+    return controller === null ? first.body : askAt(controller, api, body, requestTimeoutMs);
+  };
+
+  const tools: MoveTools = {
+    askController,
+    async views(topic) {
+      const asked = [...addresses.keys()].map(async (node) => {
+        const { body } = await ask('Metadata', metadataRequest([topic]), [node], awakeTimeoutMs);
+        return [node, description(body)] as const;
+      });
+      const answers = await Promise.allSettled(asked);
+      return new Map(answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));
+    },
+  };
+
   return {
     describe,
+    async endOffsets(partitions) {
+      const { leaders, missing } = await leadersOf(partitions, describe);
+      const ends = new Map<Key, number>();
+      const asked = [...leaders].map(async ([node, keys]) => {
+        const { body } = await ask('ListOffsets', endOffsetsRequest(keys), [node]);
+        const answers = endOffsets(body);
+        for (const key of keys) {
+          const end = answers.get(key) ?? 'no answer';
+          if (typeof end === 'number' && end >= 0) ends.set(key, end);
+          else missing.push(`broker ${node} does not say where ${key} ends: ${end}`);
+        }
+      });
+      for (const { reason } of (await Promise.allSettled(asked)).filter((each) => each.status === 'rejected')) {
+        missing.push(reason instanceof Error ? reason.message : String(reason));
+      }
+      return { ends, missing };
+    },
     async createTopic(topic) {
       const deadline = performance.now() + topic.timeoutMs;
-      await until(topic, deadline, async () =>
-        submit(
-          topic,
-          await ask('CreateTopics', createTopicsRequest(topic.name, topic.partitions, topic.replicationFactor)),
-        ),
-      );
+      const request = createTopicsRequest(topic.name, topic.partitions, topic.replicationFactor, topic.assignment);
+      await until(topic, deadline, async () => submit(topic, await askController('CreateTopics', request)));
       for (const node of addresses.keys()) {
         await until(topic, deadline, async () => checkLeaders(topic, node, await describe([topic.name], node)));
       }
     },
     async moveLeader(partition, to) {
+      if (moves.by === 'none') return { effective: false, facts: { error: 'leaders of this target cannot be moved' } };
+      if (moves.by === 'reassign') return moveByRequests(tools, partition, to);
+      if (moves.by === 'zookeeper') return moveByZooKeeper(tools, moves.address, partition, to);
       // Through the new leader if it can: of all brokers it is the one that must be in touch with the controller.
       const nodes = [to, ...[...addresses.keys()].filter((node) => node !== to)];
       const awake = new Map(nodes.map((node) => [node, isAwake(node)]));
@@ -127,7 +213,7 @@ async function until({ signal }: NewTopic, deadline: number, attempt: () => Prom
 }
 
 /** Throws what keeps the topic from being there; for good, if asking again cannot help. */
-function submit({ name }: NewTopic, { body }: { readonly body: ResponseBody<'CreateTopics'> }): void {
+function submit({ name }: NewTopic, body: ResponseBody<'CreateTopics'>): void {
   const refusal = refusalOfTopic(name, body);
   if (refusal === null) return;
   const error = new EnvironmentError(refusal.reason);
@@ -137,4 +223,21 @@ function submit({ name }: NewTopic, { body }: { readonly body: ResponseBody<'Cre
 function checkLeaders(topic: NewTopic, node: NodeId, known: ClusterDescription): void {
   const missing = missingLeaders(topic.name, topic.partitions, node, known);
   if (missing !== null) throw new EnvironmentError(missing);
+}
+
+/** Partitions by their leader, as the first broker that answers knows it. */
+async function leadersOf(
+  partitions: readonly Key[],
+  describe: Admin['describe'],
+): Promise<{ readonly leaders: ReadonlyMap<NodeId, Key[]>; readonly missing: string[] }> {
+  const topics = [...new Set(partitions.map((key) => splitKey(key).topic))];
+  const known = await describe(topics);
+  const leaders = new Map<NodeId, Key[]>();
+  const missing: string[] = [];
+  for (const key of partitions) {
+    const leader = known.partitions.get(key)?.leader ?? null;
+    if (leader === null) missing.push(`nobody leads ${key}`);
+    else leaders.set(leader, [...(leaders.get(leader) ?? []), key]);
+  }
+  return { leaders, missing };
 }

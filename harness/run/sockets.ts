@@ -10,11 +10,16 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { FrameSplitter, ProtocolError, decodeResponse, encodeRequest, frame } from '../../broker/protocol/index.ts';
-import type { ApiName, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
+import type { ApiName, RequestBody, ResponseBody, Unpackers } from '../../broker/protocol/index.ts';
+import { unpackLz4 } from '../../checker/logs/lz4.ts';
+import { unpackSnappy } from '../../checker/logs/snappy.ts';
 import { clientId, createClient, nextDeadlineNs, step } from '../client/client.ts';
 import type { ClientConfig, ClientEffect, ClientEvent, ClientResponse, ClientSend } from '../client/contract.ts';
 import type { Completion } from '../client/operations.ts';
 import type { ClientDriver } from '../workload/thread.ts';
+
+/** Node has none of its own. */
+const unpackers: Unpackers = { snappy: unpackSnappy, lz4: unpackLz4 };
 
 /** No answer to our clients is larger: a fetch is bounded to 1 MiB, and metadata is small. */
 const maxResponseBytes = 16 * 1024 * 1024;
@@ -32,7 +37,7 @@ export function driveClient(
   clock: Clock,
   onComplete: (completion: Completion) => void,
 ): ClientDriver {
-  const state = createClient(config);
+  const state = createClient({ unpackers, ...config });
   const endpoints = new Map<number, { readonly host: string; readonly port: number }>();
   const connections = new Map<number, Connection>();
   const events: ClientEvent[] = [];
