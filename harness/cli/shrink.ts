@@ -2,7 +2,7 @@
  * `tidemark shrink DIR`: reduces a failing run to the fewest faults, operations and nodes that still fail the same way.
  */
 import type { Command } from 'commander';
-import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { InterruptedError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { createProgress, paint } from '../progress.ts';
 import type { Progress } from '../progress.ts';
 import { buildInWords, counted } from '../report/words.ts';
@@ -58,6 +58,7 @@ async function shrinkStored(path: string, flags: ShrinkFlags): Promise<number> {
   });
   const exitCode = await tell(outcome, stored, plan, flags, progress);
   progress.line(`seed ${plan.config.seed}`);
+  if (signal.aborted) throw new InterruptedError();
   return exitCode;
 }
 

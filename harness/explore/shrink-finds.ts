@@ -44,6 +44,7 @@ export async function shrinkFinds(
       progress.line('');
       for (const line of lines) progress.line(line);
       if (failure !== null) return { summaries, failure };
+      if (signal.aborted) throw new InterruptedError();
     }
     return { summaries, failure: null };
   } catch (error) {

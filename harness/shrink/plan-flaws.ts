@@ -43,7 +43,12 @@ export function flawOfSchedule({ faults }: Schedule, config: RunConfig): string 
 export function flawOfLoad({ operations }: LoadPlan, config: RunConfig): string | null {
   const keys = keysOf(config);
   const sent = new Set<string>();
+  const names = new Set<string>();
   for (const [index, planned] of operations.entries()) {
+    const { called } = planned;
+    if (called !== undefined && names.has(called))
+      return `operations.${index}.called: ${shown(called)} is another's name`;
+    if (called !== undefined) names.add(called);
     const flaw = flawOfOperation(planned, keys, config, sent);
     if (flaw !== null) return `operations.${index}.${flaw}`;
   }

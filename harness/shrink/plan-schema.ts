@@ -53,6 +53,7 @@ const condition = z.discriminatedUnion('seen', [
   z.object({ seen: z.literal('hw'), partition, by: count }),
   z.object({ seen: z.literal('ack'), partition, by: z.string() }),
   z.object({ seen: z.literal('leads'), partition, node: z.string() }),
+  z.object({ seen: z.literal('in-sync'), partition, node: z.string() }),
   z.object({ seen: z.literal('follows'), partition, node: z.string(), leader: z.string() }),
 ]);
 
@@ -64,6 +65,7 @@ const step = z.discriminatedUnion('step', [
   z.object({ step: z.literal('mend') }),
   z.object({ step: z.enum(['pause', 'kill', 'power-loss', 'stop', 'restore']), node: z.string() }),
   z.object({ step: z.literal('move'), partition, to: z.string() }),
+  z.object({ step: z.literal('call'), operation: z.string() }),
   z.object({ step: z.literal('wait'), ms }),
   z.object({
     step: z.literal('await'),
@@ -87,7 +89,7 @@ const fault = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['pause', 'crash', 'power-loss']), ...anyFault, targets: target }),
   z.object({ kind: z.literal('rolling-restart'), ...anyFault, draw: count, downMs: ms, patienceMs: ms }),
   z.object({ kind: z.literal('leader-move'), ...anyFault, partition, targets: target }),
-  z.object({ kind: z.literal('leader-burst'), ...anyFault, ...composite }),
+  z.object({ kind: z.enum(['leader-burst', 'script']), ...anyFault, ...composite }),
   z.object({
     kind: z.literal('handover-crash'),
     ...anyFault,
@@ -115,6 +117,7 @@ const loadSchema: z.ZodType<LoadPlan> = z.object({
     z.object({
       atMs: ms,
       thread: count,
+      called: z.string().exactOptional(),
       operation: z.discriminatedUnion('f', [
         z.object({ f: z.literal('send'), key, value }),
         z.object({ f: z.literal('poll') }),

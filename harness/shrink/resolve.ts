@@ -36,7 +36,8 @@ function resolveFault(fault: Fault, nodes: Nodes): Fault {
     case 'slow-links':
       return { ...fault, topology: resolveTopology(fault.topology, nodes) };
     case 'leader-burst':
-    case 'handover-crash': {
+    case 'handover-crash':
+    case 'script': {
       const single = Object.entries(nodes).filter(([role, node]) => role !== 'controller' && !Array.isArray(node));
       return { ...fault, nodes: Object.fromEntries(single) as Readonly<Record<string, NodeName>> };
     }

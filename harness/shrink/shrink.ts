@@ -65,7 +65,7 @@ export interface Shrunk {
   readonly anomaly: Anomaly;
   readonly runs: number;
   readonly ms: number;
-  /** Whether every pass came to its end: no fault can be left out. False when the budget was used up before. */
+  /** Whether every pass came to its end: no fault can be left out. False when the budget was used up, or it was stopped. */
   readonly complete: boolean;
 }
 
@@ -87,8 +87,12 @@ const MOST_WINDS = 4;
 /** Between two turns of the event loop, so that an interrupt is heard. */
 const BREATH_MS = 200;
 
-/** Shrinks. Rejects with an {@link InterruptedError} when the signal is aborted. */
+/**
+ * Shrinks. When the signal is aborted it ends soon with the smallest case so far; rejects with an
+ * {@link InterruptedError} if there is none yet.
+ */
 export async function shrink(request: SimulationRequest, options: ShrinkOptions): Promise<ShrinkOutcome> {
+  if (options.signal.aborted) throw new InterruptedError();
   const startedMs = performance.now();
   const first = judge(request);
   const target = firstViolation(first, options.kind);
@@ -100,6 +104,7 @@ export async function shrink(request: SimulationRequest, options: ShrinkOptions)
   const written: Case = { ...request, load: request.load ?? loadOf(first.simulation, request.config.concurrency) };
   let best = await driver.follow('cutting the end', endOrAll(written, momentMs));
   if (best === null) {
+    if (options.signal.aborted) throw new InterruptedError();
     const again = judge(request);
     const hashes = [first.simulation.hash, again.simulation.hash] as const;
     if (hashes[0] !== hashes[1]) return { type: 'not-deterministic', hashes };
@@ -259,7 +264,7 @@ class Driver {
     const { runs } = this.#trial;
     this.#options.progress({ pass, faults: schedule.faults.length, operations: load.operations.length, runs });
     await new Promise((resolve) => setImmediate(resolve));
-    if (this.#options.signal.aborted) throw new InterruptedError();
+    if (this.#options.signal.aborted) this.#trial.stop();
     this.#breathedMs = performance.now();
   }
 }

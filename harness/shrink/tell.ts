@@ -20,7 +20,7 @@ export function headline({ original, smallest, runs, ms, complete }: Shrunk): st
     counted(runs, 'run'),
     `${(ms / 1000).toFixed(1)} s`,
   ].filter((part) => part !== '');
-  return `${parts.join(', ')}${complete ? '' : ' (the budget was used up: it may be made smaller still)'}`;
+  return `${parts.join(', ')}${complete ? '' : ' (it ended early: it may be made smaller still)'}`;
 }
 
 /** The plan, line by line: what it runs on, the faults, the operations. */

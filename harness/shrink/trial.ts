@@ -50,6 +50,7 @@ export class Trial {
   readonly #startedMs = performance.now();
   #baseSeed: number;
   readonly #known = new Map<string, Case | null>();
+  #stopped = false;
   runs = 0;
 
   constructor(signature: string, baseSeed: number, budget: Budget) {
@@ -62,9 +63,14 @@ export class Trial {
     return performance.now() - this.#startedMs;
   }
 
-  /** Whether runs and time are used up. */
+  /** Nothing more is tried. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Whether runs and time are used up, or it was stopped. */
   get spent(): boolean {
-    return this.runs >= this.#budget.runs || this.elapsedMs >= this.#budget.ms;
+    return this.#stopped || this.runs >= this.#budget.runs || this.elapsedMs >= this.#budget.ms;
   }
 
   /** The case with a seed under which it fails, or null. Whatever is worth it is tried under `least` seeds, however long. */

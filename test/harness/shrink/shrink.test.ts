@@ -84,7 +84,23 @@ describe('shrinking', () => {
     expect(judge(smallest).violations.has(signature)).toBe(true);
   });
 
-  it('ends at once when it is interrupted', async () => {
+  it('gives the best that it has when it is interrupted, and says so', { timeout: PATIENCE_MS }, async () => {
+    const interrupt = new AbortController();
+    const outcome = await shrink(failing(), {
+      ...options,
+      signal: interrupt.signal,
+      progress: ({ runs }) => {
+        if (runs > 3) interrupt.abort();
+      },
+    });
+    expect(interrupt.signal.aborted).toBe(true);
+    if (outcome.type !== 'shrunk') throw new Error(`it ${outcome.type}`);
+    const { smallest, signature, complete } = outcome.shrunk;
+    expect(complete).toBe(false);
+    expect(judge(smallest).violations.has(signature)).toBe(true);
+  });
+
+  it('does not begin when it was interrupted before', async () => {
     const interrupted = AbortSignal.abort();
     await expect(shrink(failing(), { ...options, signal: interrupted })).rejects.toThrow('interrupted');
   });
