@@ -283,6 +283,7 @@ const simplifications: readonly Simpler[] = [
   (fault) => (fault.kind === 'slow-links' && fault.loss > 0 ? [{ ...fault, loss: 0 }] : []),
   (fault) => (fault.kind === 'slow-links' ? roundsOf(fault.delayMs).map((delayMs) => ({ ...fault, delayMs })) : []),
   (fault) => ('topology' in fault && 'controller' in fault.topology ? narrower(fault) : []),
+  (fault) => ('steps' in fault ? withJoinedWaits(fault) : []),
   (fault) => ('steps' in fault ? withoutWaits(fault) : []),
 ];
 
@@ -313,4 +314,16 @@ function withoutWaits<F extends Fault & { readonly steps: readonly Step[] }>(fau
     ),
   });
   return fault.steps.some(({ step }) => step === 'wait') ? [rounded(100), rounded(10)] : [];
+}
+
+/** Waits that came to stand side by side, when what stood between them was left out, are one. */
+function withJoinedWaits<F extends Fault & { readonly steps: readonly Step[] }>(fault: F): F[] {
+  const steps: Step[] = [];
+  for (const step of fault.steps) {
+    const before = steps.at(-1);
+    if (step.step === 'wait' && before?.step === 'wait')
+      steps[steps.length - 1] = { ...before, ms: before.ms + step.ms };
+    else steps.push(step);
+  }
+  return steps.length < fault.steps.length ? [{ ...fault, steps }] : [];
 }
