@@ -327,7 +327,7 @@ function noteNoTrace(evidence: Evidence): void {
 }
 
 function reasonsOf(evidence: Evidence): string[] {
-  const reasons = uncheckedParts(evidence);
+  const reasons: string[] = [];
   if (!isChecked(evidence, 'durability') && beyondTarget(evidence, 'durability') === null) {
     const { acks } = evidence.promises;
     reasons.push(`durability is not checked: acks=${acks} promises nothing about an acknowledged record`);
@@ -338,7 +338,7 @@ function reasonsOf(evidence: Evidence): string[] {
     for (const reason of all.slice(0, 10)) reasons.push(`${guarantee} unknown: ${reason}`);
     if (all.length > 10) reasons.push(`${guarantee} unknown: ${all.length - 10} more reasons`);
   }
-  return reasons;
+  return [...reasons, ...uncheckedParts(evidence)];
 }
 
 /**

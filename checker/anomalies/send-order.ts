@@ -91,8 +91,7 @@ function outOfOrder(evidence: Evidence, row: number, witnesses: Witnesses): Find
   const floor = values.floor.get(row);
   const earlier = isAbove(standing) ? standing : isAbove(floor) ? floor : -1;
   if (earlier === -1) return [];
-  const how = `was acknowledged at offset ${values.offset.get(earlier)} before`;
-  return pair(evidence, 'realtime-order', earlier, row, how);
+  return pair(evidence, 'realtime-order', earlier, row, 'was acknowledged before it was sent');
 }
 
 /** Consecutive sends of one process to the key, of which the second is among `suspects`. */

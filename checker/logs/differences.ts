@@ -26,6 +26,8 @@ export class Differences {
   readonly list: Difference[] = [];
   total = 0;
   #open = '';
+  /** The side that each replica was on when the replicas parted last. */
+  #parting = new Map<Lane, number>();
   readonly #decompressors: Decompressors;
   readonly #lanes: readonly Lane[];
   /** For each two replicas, by their names in either order, where they first part. */
@@ -46,12 +48,13 @@ export class Differences {
     if (standings.length < 2) return;
     const sides = new Set(standings.map(({ side }) => side));
     if (sides.size === 1) {
-      this.#close(offset);
+      this.#close(standings, offset);
       return;
     }
     const grouping = groupingOf(standings);
     if (grouping === this.#open) return;
     this.#open = grouping;
+    this.#parting = new Map(standings.map(({ lane, side }) => [lane, side]));
     this.total += 1;
     if (this.list.length === kept) return;
     const readings = readSides(standings, this.#decompressors);
@@ -72,10 +75,13 @@ export class Differences {
     return pairs;
   }
 
-  #close(offset: number): void {
+  /** The replicas that are left hold the same. If only one side of those that parted is left, nobody agrees with it again. */
+  #close(standings: readonly Standing[], offset: number): void {
     if (this.#open === '') return;
     this.#open = '';
     const last = this.list.at(-1);
+    const met = new Set(standings.flatMap(({ lane }) => this.#parting.get(lane) ?? []));
+    if (met.size < 2) return;
     if (last !== undefined && this.total === this.list.length)
       this.list[this.list.length - 1] = { ...last, agreeAgainAt: offset };
   }

@@ -18,13 +18,23 @@ const unpackedMax = 1 << 30;
 /** Opens a history; `notes` takes what a reader should know of the file. */
 export function openHistory(path: string, notes: string[], max = unpackedMax): HistorySource {
   const packed = isZstd(head(path)) ? unpack(path, notes, max) : null;
-  const chunks = packed === null ? guardedChunks(path) : [packed];
+  const chunks = withoutMark(packed === null ? guardedChunks(path) : [packed]);
   return isEdn(packed ?? head(path)) ? new EdnHistory(textLines(chunks)) : byteLines(chunks);
 }
 
 /** The lines of a plain or packed file. */
 export function openPackable(path: string, notes: string[], max = unpackedMax): Iterable<string> {
-  return textLines(isZstd(head(path)) ? [unpack(path, notes, max)] : guardedChunks(path));
+  return textLines(withoutMark(isZstd(head(path)) ? [unpack(path, notes, max)] : guardedChunks(path)));
+}
+
+/** Some editors and exports put a byte order mark before the first line. */
+function* withoutMark(chunks: Iterable<Uint8Array>): Generator<Uint8Array, void, undefined> {
+  let isFirst = true;
+  for (const chunk of chunks) {
+    const isMarked = isFirst && chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf;
+    isFirst = false;
+    yield isMarked ? chunk.subarray(3) : chunk;
+  }
 }
 
 function isZstd(bytes: Buffer): boolean {

@@ -3,6 +3,7 @@
  *
  * Pure: the same results give the same text, so that golden files can hold it.
  */
+import { measureInWords } from '../report/measure-words.ts';
 import { buildInWords, defectsOf, referenceInWords } from '../report/words.ts';
 import type { Anomaly, Guarantee, GuaranteeVerdict, Reference, RunResults } from '../../checker/results.ts';
 
@@ -16,8 +17,7 @@ export function verdictText(results: RunResults): string {
     ...anomalySection(results.anomalies),
     ...exposureSection(results),
     ...faultSection(results),
-    '',
-    figures(results),
+    ...section('Figures', figures(results)),
     ...section('Notes', results.notes),
     ...(results.run.command === null ? [] : ['', `Again: ${results.run.command}`]),
     '',
@@ -98,9 +98,10 @@ function faultSection({ faults }: RunResults): string[] {
   return ['', `Faults: ${faults.length}`, ...lines];
 }
 
-function figures({ measures }: RunResults): string {
-  const parts = Object.entries(measures).map(([name, value]) => `${name} ${Math.round(value * 1000) / 1000}`);
-  return `Figures: ${parts.join(', ')}`;
+function figures({ measures }: RunResults): string[] {
+  const named = Object.entries(measures).map(([name, value]) => [measureInWords(name), value] as const);
+  const widest = Math.max(0, ...named.map(([name]) => name.length));
+  return named.map(([name, value]) => `${name.padEnd(widest)}  ${Math.round(value * 1000) / 1000}`);
 }
 
 function section(title: string, lines: readonly string[]): string[] {

@@ -147,8 +147,13 @@ function describe(build: string, seed: number, report: Awaited<ReturnType<typeof
   if (kinds.length > 0) return head + paint('bad', kinds.join(', ')) + ` · ${exposures}`;
   if (error !== null) return head + paint('unsure', `no verdict: ${error.message}`);
   if (results.valid === 'unknown')
-    return head + paint('unsure', `unknown: ${results.notes[0] ?? ''}`) + ` · ${exposures}`;
+    return head + paint('unsure', `unknown: ${reasonIn(results.notes)}`) + ` · ${exposures}`;
   return head + paint('good', 'nothing broken') + ` · ${exposures}`;
+}
+
+/** Of all that a run notes, what makes its verdict unknown. */
+function reasonIn(notes: readonly string[]): string {
+  return notes.find((note) => / unknown: /.test(note)) ?? notes[0] ?? '';
 }
 
 function conclude(request: ComparisonRequest, pairs: readonly PairOutcome[]): ComparisonResults {

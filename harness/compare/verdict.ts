@@ -110,6 +110,8 @@ function summarize(build: string, outcomes: readonly RunOutcome[]): BuildResults
   const runs = outcomes.length;
   const anomalous = outcomes.filter(isAnomalous).length;
   const unknown = outcomes.filter((outcome) => verdictOf(outcome) === 'unknown').length;
+  // Whether brokers that tell no trace met the dangerous moment is not always known.
+  const dark = outcomes.filter(({ results }) => results !== null && results.exposures === null).length;
   const kinds: Record<string, number> = {};
   for (const outcome of outcomes) {
     for (const kind of new Set(violationsOf(outcome))) kinds[kind] = (kinds[kind] ?? 0) + 1;
@@ -120,6 +122,7 @@ function summarize(build: string, outcomes: readonly RunOutcome[]): BuildResults
     anomalous,
     unknown,
     exercised: outcomes.filter((outcome) => (outcome.results?.exposures?.length ?? 0) > 0).length,
+    ...(dark === 0 ? {} : { exercisedUnknown: dark }),
     rate: runs === 0 ? 0 : anomalous / runs,
     interval: rateInterval(anomalous, runs),
     bounds: {
@@ -219,10 +222,28 @@ function clauseOf(results: Part, ofRunsOf: (build: BuildResults) => string): str
   const caveats = begunIn(results) + unknownIn(results);
   if (candidate.anomalous > 0 && results.void) return `${counts}${caveats}, too many to compare the rates`;
   if (results.void || control.anomalous === 0) return `${counts}${caveats}`;
-  const idle = candidate.runs - candidate.exercised;
-  const never = `; ${idle} ${idle === 1 ? 'run' : 'runs'} of ${candidate.build} never met the dangerous moment`;
-  const isTold = candidate.anomalous === 0 && candidate.unknown === 0 && idle > 0;
-  return `${counts}${test(tests[0])}${isTold ? never : ''}${caveats}`;
+  const isTold = candidate.anomalous === 0 && candidate.unknown === 0;
+  return `${counts}${test(tests[0])}${isTold ? exerciseOf(candidate) : ''}${caveats}`;
+}
+
+/** How many runs of a build never met the dangerous moment, and of how many nobody knows. */
+function exerciseOf(build: BuildResults): string {
+  const { idle, dark } = unexercised(build);
+  const never = `; ${runsInWords(idle)} of ${build.build} never met the dangerous moment`;
+  const unseen = `; whether ${runsInWords(dark)} of ${build.build} met the dangerous moment is not known`;
+  return `${idle > 0 ? never : ''}${dark > 0 ? unseen : ''}`;
+}
+
+/** Runs that are known to have met no exposure, and those of which that is not known. */
+export function unexercised({ runs, exercised, exercisedUnknown: dark = 0 }: BuildResults): {
+  readonly idle: number;
+  readonly dark: number;
+} {
+  return { idle: runs - exercised - dark, dark };
+}
+
+function runsInWords(count: number): string {
+  return `${count} ${count === 1 ? 'run' : 'runs'}`;
 }
 
 function begunIn({ pairs, seeds }: Part): string {

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildResults, ComparisonResults, PairResults, PairedRun, RunResults } from '../../checker/results.ts';
-import { placeOf } from '../compare/verdict.ts';
+import { placeOf, unexercised } from '../compare/verdict.ts';
 import { UsageError } from '../errors.ts';
 import { shownPath } from '../shown-path.ts';
 import { writeWhole } from '../store.ts';
@@ -196,7 +196,9 @@ function ratesTable(...builds: readonly BuildResults[]): Markup {
         html`<tr>
           <th scope="row">${build.build}</th>
           <td class="number">${build.runs}</td>
-          <td class="number">${build.exercised}</td>
+          <td class="number">
+            ${build.exercised}${build.exercisedUnknown === undefined ? null : ` (${build.exercisedUnknown} not known)`}
+          </td>
           <td class="number">${build.anomalous}</td>
           <td class="number">${build.unknown}</td>
           <td class="number">
@@ -237,14 +239,15 @@ function testsTable(results: ComparisonResults): Markup {
 }
 
 function howToRead(parts: readonly ComparisonResults[]): Markup {
-  const idle = parts.reduce((sum, { candidate }) => sum + candidate.runs - candidate.exercised, 0);
+  const idle = parts.reduce((sum, { candidate }) => sum + unexercised(candidate).idle, 0);
+  const dark = parts.reduce((sum, { candidate }) => sum + unexercised(candidate).dark, 0);
   const build = parts[0]?.candidate.build ?? '';
   return html`<p class="note">
     Both builds met the same plan: one seed draws the same load and the same faults for both. Faults name roles; whom a
     role means is decided when the fault fires, so once the builds part, the nodes hit may differ. A run is exercised
     when it met an exposure: a member of the ISR became follower while it held, at or above its own high watermark, a
     record acknowledged in an earlier
-    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${build} met none, and ${idle === 1 ? 'stays' : 'stay'} in all figures.` : ''}
+    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${build} met none, and ${idle === 1 ? 'stays' : 'stay'} in all figures.` : ''}${dark > 0 ? ` Of ${counted(dark, 'run')} of ${build} that is not known: its brokers do not tell a follower’s high watermark.` : ''}
   </p>`;
 }
 

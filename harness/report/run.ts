@@ -9,6 +9,7 @@ import { shownPath } from '../shown-path.ts';
 import { writeWhole } from '../store.ts';
 import type { FaultSeen } from './history-events.ts';
 import { html, type Content, type Markup } from './html.ts';
+import { measureInWords } from './measure-words.ts';
 import { badge, commands, configuration, figures, moodOf, opening, page, table } from './page.ts';
 import { anomalyCard, drawFilm, drawTimelines, viewPartition, type PartitionView } from './partition.ts';
 import { lifeOfRecord, readRunFiles, type RunFiles } from './run-files.ts';
@@ -262,7 +263,7 @@ function measuresTable(results: RunResults): Markup {
       Object.entries(results.measures).map(
         ([name, value]) =>
           html`<tr>
-            <td>${name}</td>
+            <td>${measureInWords(name)}</td>
             <td class="number">${Number.isInteger(value) ? value : value.toFixed(3)}</td>
           </tr>`,
       ),

@@ -81,7 +81,9 @@ function differenceParagraphs(partition: string, comparison: Comparison, copies:
 function differenceLines(partition: string, difference: Difference, next: Difference | null, copies: Copies): string[] {
   const { offset, what, committed, sides, agreeAgainAt } = difference;
   const marks = copies.flatMap(([name, { hw }]) => (hw === null ? [] : [`${name} ${hw}`])).join(', ');
-  const where = committed ? ` It lies below the high watermarks (${marks}): COMMITTED RECORDS DIFFER.` : '';
+  const where = committed
+    ? ` It lies below the checkpointed high watermarks (${marks}): COMMITTED RECORDS DIFFER.`
+    : '';
   const extent = extentInWords(agreeAgainAt, next);
   const width = Math.max(...sides.map((side) => side.copies.join(', ').length));
   return [

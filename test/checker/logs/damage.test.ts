@@ -292,3 +292,21 @@ describe('three replicas', () => {
     expect(verify([healthy, behind]).comparison.differences).toMatchObject([{ offset: 27, committed: false }]);
   });
 });
+
+describe('replicas that part', () => {
+  const other = batch(27, ['x', 'value 28', 'value 29'], 2);
+  const further = batch(30, ['more'], 2);
+
+  it('agree again only if replicas of both sides go on', () => {
+    const copies = [
+      replica('broker-1', { 0: joined([...batches.slice(0, 9), other]) }),
+      replica('broker-2', { 0: joined([...batches, further]) }),
+      replica('broker-3', { 0: joined([...batches, further]) }),
+    ];
+    const [alone] = verify(copies).comparison.differences;
+    expect(alone).toMatchObject({ offset: 27, agreeAgainAt: null });
+    copies[0] = replica('broker-1', { 0: joined([...batches.slice(0, 9), other, further]) });
+    const [again] = verify(copies).comparison.differences;
+    expect(again).toMatchObject({ offset: 27, agreeAgainAt: 30 });
+  });
+});

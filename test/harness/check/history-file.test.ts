@@ -35,6 +35,14 @@ describe('a history file', () => {
     for (const path of [plain, edn]) expect(expected(file('c', zstdCompressSync(readFileSync(path))))).toEqual(kinds);
   });
 
+  it('may begin with a byte order mark, plain or packed', () => {
+    const plain = Buffer.from(`\uFEFF${lines.join('\n')}`);
+    const results = checkPath(file('marked', plain));
+    expect(results.anomalies.map(({ kind }) => kind)).toEqual(expected(file('a', lines.join('\n'))));
+    expect(results.measures['operations']).toBe(5);
+    expect([...openPackable(file('marked.zst', zstdCompressSync(plain)), [])]).toEqual(lines);
+  });
+
   it('may be packed in several frames', () => {
     const half = lines.length / 2;
     const frames = [lines.slice(0, half), lines.slice(half)].map((part) =>

@@ -208,4 +208,20 @@ describe('a comparison', () => {
     expect(results.candidate.exercised).toBe(0);
     expect(results.verdict).toContain('1 run of epoch never met the dangerous moment');
   });
+
+  it('counts a run whose exposures nobody knows neither as exercised nor as not exercised', () => {
+    const { directory, results: known } = run(true);
+    const dark: RunOutcome = { directory, results: known === null ? null : { ...known, exposures: null } };
+    const results = compare([
+      [lost(), dark],
+      [lost(), run(true, [], 0)],
+      [lost(), clean()],
+    ]);
+    expect(results.candidate).toMatchObject({ exercised: 1, exercisedUnknown: 1 });
+    expect(results.control).not.toHaveProperty('exercisedUnknown');
+    expect(results.pairs[0]?.candidate.exposures).toBeNull();
+    expect(results.verdict).toContain(
+      '; 1 run of epoch never met the dangerous moment; whether 1 run of epoch met the dangerous moment is not known',
+    );
+  });
 });
