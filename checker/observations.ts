@@ -35,7 +35,8 @@ export interface SeenTruncation extends Seen {
   readonly node: number;
   /** Null where only the log of the broker tells of it. */
   readonly from: number | null;
-  readonly to: number;
+  /** Null where the log does not say it. */
+  readonly to: number | null;
   /** Of the broker's log, where it said something. */
   readonly words: string | null;
 }
@@ -216,7 +217,7 @@ function told(
 ): boolean {
   const replica = replicaOf(partition, node);
   const { time } = seen;
-  const { from, to, base, last, acks, isr, role, leader, words } = fields;
+  const { source, from, to, base, last, acks, isr, role, leader, words } = fields;
   switch (event) {
     case 'append': {
       const end = endOf(fields['batches']);
@@ -224,13 +225,14 @@ function told(
       return end !== null;
     }
     case 'truncation':
-      if (!isCount(to) || !(from === undefined || from === null || isCount(from))) return false;
-      if (isCount(from)) replica.ends.push({ time, boot, offset: to });
+      // The files tell both; the log what it likes.
+      if (source !== 'log' && !(isCount(from) && isCount(to))) return false;
+      if (isCount(from) && isCount(to)) replica.ends.push({ time, boot, offset: to });
       partition.truncations.push({
         ...seen,
         node,
-        from: from ?? null,
-        to,
+        from: isCount(from) ? from : null,
+        to: isCount(to) ? to : null,
         words: typeof words === 'string' ? words : null,
       });
       return true;

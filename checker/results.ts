@@ -129,6 +129,8 @@ export type Able = true | { readonly not: string };
 export interface TargetSummary {
   /** As its user named it: `kafka:0.10.2.2`. */
   readonly name: string;
+  /** What each broker said of itself, by its id. */
+  readonly versions?: Readonly<Record<string, string>>;
   /** What they can do and show, as the run noted it; null where it did not. */
   readonly capabilities: Capabilities | null;
 }

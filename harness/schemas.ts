@@ -166,7 +166,11 @@ const runResultsSchema = z
       configuration: z.record(z.string(), z.unknown()),
       command: z.string().nullable().describe('The command that shows it again.'),
       target: z
-        .looseObject({ name: z.string(), capabilities: capabilities.nullable() })
+        .looseObject({
+          name: z.string(),
+          versions: z.record(z.string(), z.string()).exactOptional(),
+          capabilities: capabilities.nullable(),
+        })
         .exactOptional()
         .describe('Of brokers that others wrote: watched from outside, and judged by what that can show.'),
     }),
@@ -300,6 +304,7 @@ const runFileSchema = z.looseObject({
   collectedBytes: count.nullish(),
   // Of brokers that tell no trace.
   observed: z.boolean().nullish(),
+  target: z.looseObject({ name: z.string(), versions: z.record(z.string(), z.string()).optional() }).nullish(),
   capabilities: capabilities.nullish(),
   ends: z.array(processEnd).optional(),
 });

@@ -186,11 +186,13 @@ function readRunDescription(directory: string, data: string, notes: string[]): R
 }
 
 /** What is said of brokers that others wrote; they tell no trace. */
-function foreign({ observed, configuration, capabilities = null }: RunFile): Pick<RunDescription, 'traced' | 'target'> {
+function foreign(file: RunFile): Pick<RunDescription, 'traced' | 'target'> {
+  const { observed, configuration, target, capabilities = null } = file;
   const { build } = configuration;
-  const name = typeof build === 'string' ? build : 'unknown';
+  const name = target?.name ?? (typeof build === 'string' ? build : 'unknown');
   if (observed !== true && !isForeignBuild(name)) return {};
-  return { traced: false, target: { name, capabilities } };
+  const versions = target?.versions;
+  return { traced: false, target: { name, ...(versions === undefined ? {} : { versions }), capabilities } };
 }
 
 function isAsCollected(data: string, bytes: number | null, notes: string[]): boolean {
