@@ -31,6 +31,8 @@ export interface Observer {
   begin(metadataVersion: number): Promise<void>;
   /** A client's operation has ended. */
   completed(completion: Completion): void;
+  /** Whether the node has answered since it was last started. */
+  hasAnswered(node: NodeName): boolean;
   /** The last lines that a node printed, the oldest first. */
   lastLines(node: NodeName): readonly string[];
   close(): void;
@@ -46,6 +48,7 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
   const nodes: readonly NodeName[] = ['controller', ...foreign.brokers];
   const readers = new Map(nodes.map((node) => [node, createLogReader(node, foreign.target.logPatterns(node))]));
   const lastLines = new Map<NodeName, string[]>();
+  const answered = new Set<NodeName>();
   const listeners: ((line: TraceLine) => void)[] = [];
   let pollers: readonly Poller[] = [];
   let closed = false;
@@ -99,6 +102,7 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
         const ends = verb === 'kill' || verb === 'stop' || verb === 'power-loss';
         if (verb === 'start') {
           counter.started(node);
+          answered.delete(node);
           forget(node);
           tell([{ node, event: 'start', source: 'harness' }]);
         }
@@ -117,7 +121,10 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
           address,
           topic,
           version: metadataVersion,
-          onAnswer: (answer) => tell(foldAnswer(metadata, node, answer, performance.now())),
+          onAnswer(answer) {
+            answered.add(node);
+            tell(foldAnswer(metadata, node, answer, performance.now()));
+          },
         }),
       );
       await foreign.watchSegments({ topic, clockOriginNs }, hearSegments);
@@ -125,6 +132,7 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
     completed(completion) {
       tell(acknowledgement(completion, (key) => metadata.partitions.get(key)));
     },
+    hasAnswered: (node) => answered.has(node),
     lastLines: (node) => lastLines.get(node) ?? [],
     close() {
       closed = true;

@@ -3,15 +3,25 @@
  *
  * The choice is said in one line with its reason, and made once per command, so that all runs of a comparison share it.
  */
-import type { Cluster, DeploySpec } from '../../nemesis/ports.ts';
+import type { Target } from '../../docker/targets/target.ts';
+import type { Cluster, DeploySpec, NodeId } from '../../nemesis/ports.ts';
 import { EnvironmentError } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
+import type { ClusterPool } from './cluster-pool.ts';
 
 export interface ChosenRuntime {
   readonly name: RunConfig['runtime'];
   /** One line for the user: which, and why. */
   readonly reason: string;
   readonly deploy: (spec: DeploySpec) => Promise<Cluster>;
+  /** Of brokers that others wrote; undefined where they cannot run. */
+  readonly foreign?: ForeignRuntime;
+}
+
+/** Clusters of foreign brokers. Whoever chose the runtime releases them in the end. */
+export interface ForeignRuntime extends ClusterPool {
+  /** Throws a usage error for a build that names no target. */
+  targetOf(build: string, brokers: readonly NodeId[]): Target;
 }
 
 /** The runtime that was asked for, or the best one that works here. A runtime asked for by name is never replaced. */

@@ -1,0 +1,219 @@
+/**
+ * The cluster under test as a run sees it: of our own brokers, which tell their trace, or of brokers that others wrote,
+ * which are observed.
+ *
+ * Here stands all in which the two differ: how a cluster is come by, how its brokers are spoken to, where its lines come
+ * from and go to, how its end is known, and what becomes of it afterwards.
+ *
+ * Invariant: whatever a subject took or opened is given back or closed when its cluster is closed.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Key } from '../../checker/history.ts';
+import type { Cluster, NodeId, NodeName } from '../../nemesis/ports.ts';
+import { endsOf } from '../../nemesis/rest.ts';
+import type { ClusterView } from '../../nemesis/view.ts';
+import type { Capabilities, Target } from '../../docker/targets/target.ts';
+import { spreadReplicas } from '../client/admin-requests.ts';
+import type { ClientConfig } from '../client/contract.ts';
+import type { Completion } from '../client/operations.ts';
+import { EnvironmentError } from '../errors.ts';
+import { isForeignBuild } from '../foreign-build.ts';
+import { observe, type Observer } from '../observe/observer.ts';
+import type { RunConfig } from '../plan/config.ts';
+import { readyTimeoutMs } from '../plan/patience.ts';
+import { createAdmin, type Admin, type LeaderMoves } from './admin.ts';
+import type { PooledCluster } from './cluster-pool.ts';
+import { negotiateVersions } from './negotiate.ts';
+import { nodeCommand } from './node-command.ts';
+import { openNodeLogs, type NodeLogs } from './node-logs.ts';
+import type { ChosenRuntime } from './runtimes.ts';
+
+export interface Subject {
+  readonly cluster: Cluster;
+  /** Where its lines go, in the run's folder. */
+  readonly linesFile: 'trace.jsonl' | 'observations.jsonl';
+  /** How its brokers are spoken to. For our own nothing is asked, and the answer is there at once. */
+  readonly spoken: Spoken | null;
+  speak(signal: AbortSignal): Promise<Spoken>;
+  /** Everybody has subscribed: lines may begin. */
+  begin(spoken: Spoken): Promise<void>;
+  /** Who keeps each partition; undefined: the cluster decides. */
+  readonly assignment: readonly (readonly NodeId[])[] | undefined;
+  completed(completion: Completion): void;
+  /** Of a node that ended by itself, what it printed last, and whether it had come up before. */
+  end(node: NodeName): { readonly lastLines: readonly string[]; readonly phase: 'start' | 'running' } | null;
+  /** Where each partition ends for consumers, and what is not as it should be at rest: one sentence each. */
+  ends(
+    admin: Admin,
+    view: ClusterView,
+  ): Promise<{ readonly ends: ReadonlyMap<Key, number>; readonly unrest: readonly string[] }>;
+  /** Copies the replicas into the run's folder. */
+  collect(): Promise<void>;
+  /** The next run may have the cluster as it is. */
+  leaveClean(): void;
+  /** For `run.json`. */
+  readonly facts: SubjectFacts;
+}
+
+export interface Spoken {
+  readonly admin: Admin;
+  readonly versions?: ClientConfig['versions'];
+}
+
+/** Of brokers that others wrote; of ours nothing. */
+export interface SubjectFacts {
+  readonly observed?: true;
+  readonly target?: { readonly name: string; readonly versions: Readonly<Record<string, string>> };
+  readonly capabilities?: Capabilities;
+}
+
+export interface SubjectRequest {
+  readonly config: RunConfig;
+  readonly keys: readonly Key[];
+  readonly runtime: ChosenRuntime;
+  readonly directory: string;
+  readonly clockOriginNs: bigint;
+  readonly progress: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export function deploySubject(request: SubjectRequest): Promise<Subject> {
+  return isForeignBuild(request.config.build) ? deployForeign(request) : deployOwn(request);
+}
+
+async function deployOwn({ config, runtime, clockOriginNs, ...request }: SubjectRequest): Promise<Subject> {
+  const { directory, progress, signal } = request;
+  const cluster = await runtime.deploy({
+    ...placesOf(config),
+    command: nodeCommand(config, clockOriginNs),
+    directory,
+    progress,
+    signal,
+  });
+  const spoken = { admin: createAdmin(cluster.addresses, config.clientTimeoutMs) };
+  return {
+    cluster,
+    linesFile: 'trace.jsonl',
+    spoken,
+    speak: () => Promise.resolve(spoken),
+    begin: () => Promise.resolve(),
+    assignment: undefined,
+    completed: () => {},
+    end: () => null,
+    ends: (_, view) => Promise.resolve({ ends: endsOf(view), unrest: [] }),
+    collect: () => cluster.collect(),
+    leaveClean: () => {},
+    facts: {},
+  };
+}
+
+async function deployForeign(request: SubjectRequest): Promise<Subject> {
+  const { config, runtime, directory, clockOriginNs, progress, signal } = request;
+  const { foreign } = runtime;
+  if (foreign === undefined) {
+    throw new EnvironmentError(`${config.build} runs in containers only: ${runtime.reason}`);
+  }
+  const places = placesOf(config);
+  const target = foreign.targetOf(config.build, places.brokers);
+  const settings = settingsOf(config);
+  const pooled = await foreign.take({ ...places, target, settings, directory, progress, signal });
+  const logs = openNodeLogs(directory);
+  const observer = observe(pooled.cluster, {
+    topic: config.topic,
+    partitions: config.partitions,
+    clockOriginNs,
+    onOutput: (node, line) => logs.write(node, line),
+  });
+  return foreignSubject(request, target, pooled, observer, logs);
+}
+
+function foreignSubject(
+  { config, keys, directory }: SubjectRequest,
+  target: Target,
+  pooled: PooledCluster,
+  observer: Observer,
+  logs: NodeLogs,
+): Subject {
+  const foreign = pooled.cluster;
+  let metadataVersion = 0;
+  let clean = false;
+  return {
+    cluster: {
+      ...observer.cluster,
+      close() {
+        observer.close();
+        logs.close();
+        return pooled.end(clean);
+      },
+    },
+    linesFile: 'observations.jsonl',
+    spoken: null,
+    async speak(signal) {
+      const versions = await negotiateVersions(foreign.addresses, { timeoutMs: readyTimeoutMs, signal });
+      metadataVersion = versions.client.Metadata;
+      const moves = movesOf(target, foreign.zooKeeper);
+      const admin = createAdmin(foreign.addresses, config.clientTimeoutMs, { versions: versions.admin, moves });
+      return { admin, versions: versions.client };
+    },
+    begin: () => observer.begin(metadataVersion),
+    assignment: spreadReplicas(foreign.brokers, config.partitions, config.replicationFactor),
+    completed: (completion) => observer.completed(completion),
+    end: (node) => ({
+      lastLines: observer.lastLines(node),
+      phase: observer.hasAnswered(node) ? 'running' : 'start',
+    }),
+    async ends(admin, view) {
+      const { ends, missing } = await admin.endOffsets(keys);
+      return { ends, unrest: [...missing, ...endsBelowLogs(ends, view)] };
+    },
+    collect: () => foreign.collectTopic(directory, config.topic),
+    leaveClean: () => (clean = true),
+    facts: {
+      observed: true,
+      target: { name: target.name, versions: {} },
+      capabilities: target.capabilities,
+    },
+  };
+}
+
+/** At rest everything that the leader has is committed. */
+function endsBelowLogs(ends: ReadonlyMap<Key, number>, view: ClusterView): string[] {
+  return [...ends].flatMap(([key, end]) => {
+    const partition = view.partitions.get(key);
+    const leo = partition?.leader == null ? undefined : partition.replica.get(partition.leader)?.leo;
+    return leo === undefined || leo === end
+      ? []
+      : [`${key}: consumers read up to ${end}, the leader's log ends at ${leo}`];
+  });
+}
+
+function placesOf({ build, brokers }: RunConfig): { readonly runId: string; readonly brokers: readonly NodeId[] } {
+  const name = build
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 24);
+  return {
+    runId: `${name}-${process.pid}-${randomBytes(3).toString('hex')}`,
+    brokers: Array.from({ length: brokers }, (_, index) => index + 1),
+  };
+}
+
+function settingsOf(config: RunConfig): Parameters<NonNullable<ChosenRuntime['foreign']>['take']>[0]['settings'] {
+  const { replicationFactor, minInsyncReplicas, uncleanElection, replicaLagTimeMaxMs } = config;
+  const { brokerSessionTimeoutMs, heartbeatIntervalMs, fetchMaxWaitMs, highWatermarkCheckpointIntervalMs } = config;
+  return {
+    replicationFactor,
+    minInsyncReplicas,
+    uncleanElection,
+    replicaLagTimeMaxMs,
+    brokerSessionTimeoutMs,
+    heartbeatIntervalMs,
+    fetchMaxWaitMs,
+    highWatermarkCheckpointIntervalMs,
+  };
+}
+
+function movesOf({ leaderMove }: Target, zooKeeper: { host: string; port: number } | undefined): LeaderMoves {
+  if (leaderMove !== 'zookeeper') return { by: leaderMove };
+  return zooKeeper === undefined ? { by: 'none' } : { by: 'zookeeper', address: zooKeeper };
+}
