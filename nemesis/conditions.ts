@@ -62,6 +62,10 @@ export function holds(
       const node = nodeOf(groups, condition.node);
       return node !== null && leads(partition, node);
     }
+    case 'in-sync': {
+      const node = nodeOf(groups, condition.node);
+      return typeof node === 'number' && partition.isr.includes(node);
+    }
     case 'follows': {
       const node = nodeOf(groups, condition.node);
       const leader = nodeOf(groups, condition.leader);
@@ -97,6 +101,8 @@ export function describeCondition(condition: Condition): string {
       return `a replica of ${condition.partition} truncated`;
     case 'ack':
       return `${condition.by} acknowledged a record of ${condition.partition}`;
+    case 'in-sync':
+      return `${condition.node} is in the ISR of ${condition.partition}`;
     case 'leads':
       return `${condition.node} leads ${condition.partition}`;
     case 'follows':

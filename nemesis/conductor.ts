@@ -126,14 +126,19 @@ export function nextDeadlineNs(state: ConductorState): number {
   );
 }
 
+/** Whether every fault has ended, which a schedule may do long before its time is up. */
+export function hasPlayed({ runs }: ConductorState): boolean {
+  return runs.every(({ phase }) => phase === 'ended');
+}
+
 /** Whether the schedule is over and everything is healed, as far as the runtime's answers go. */
 export function isFinished(state: ConductorState): boolean {
-  const { hands, finishing, runs } = state;
+  const { hands, finishing } = state;
   return (
     finishing !== null &&
     hands.pending.size === 0 &&
     !hands.repeatLinks &&
-    runs.every(({ phase }) => phase === 'ended') &&
+    hasPlayed(state) &&
     hand.linksAreSettled(hands) &&
     [...hands.processes.keys()].every((node) => hand.processIsSettled(hands, node))
   );
@@ -219,7 +224,8 @@ function record(run: FaultRun, phase: 'start' | 'end'): ConductorEffect {
   const { fault, program, evidence, outcomes } = run;
   const base = { fault: fault.id, phase, roles: program?.roles ?? {}, nodes: nodesOnRecord(program?.groups ?? {}) };
   if (phase === 'start') return { type: 'record', f: fault.kind, value: base };
-  const effective = program?.isProven(evidence, run.gaveUp) ?? false;
+  const done = run.stepIndex >= (program?.steps.length ?? 0);
+  const effective = program?.isProven(evidence, run.gaveUp, done) ?? false;
   const steps = outcomes.map((outcome) => ({ ...outcome }));
   return { type: 'record', f: fault.kind, value: { ...base, effective, evidence: [...evidence], steps } };
 }

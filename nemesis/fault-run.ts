@@ -219,6 +219,8 @@ export function describeStep(step: Step): string {
       return `${step.step} ${step.node}`;
     case 'move':
       return `move ${step.partition} to ${step.to}`;
+    case 'call':
+      return `call ${step.operation}`;
     case 'wait':
       return `wait ${step.ms} ms`;
     case 'await':
@@ -259,6 +261,8 @@ function enter(run: FaultRun, step: Step, { hands, view }: Surroundings, nowNs: 
       const to = group(run, step.to)[0];
       return needless || typeof to !== 'number' ? null : hand.moveLeader(hands, id, step.partition, to, nowNs);
     }
+    case 'call':
+      return hand.callOperation(hands, id, step.operation, nowNs);
     case 'wait':
     case 'await':
       return null;
@@ -287,6 +291,9 @@ function isDone(run: FaultRun, step: Step, { hands, view }: Surroundings, nowNs:
     case 'move':
       /* The trace says more, and sooner, than the answer. */
       return 'yes';
+    case 'call':
+      /* One at a time, so none is under way but this one. */
+      return yes(!hand.isCalling(hands, run.fault.id));
     case 'wait':
       return yes(nowNs >= entered.sinceNs + step.ms * NS_PER_MS);
     case 'await':

@@ -119,6 +119,16 @@ export function moveLeader(hands: Hands, fault: string, partition: string, to: N
   return give(hands, { port: 'leadership', partition, to }, [fault], nowNs);
 }
 
+/** Has the load do an operation that is written down; there is nothing to hold. */
+export function callOperation(hands: Hands, fault: string, operation: string, nowNs: number): Act {
+  return give(hands, { port: 'load', operation }, [fault], nowNs);
+}
+
+/** Whether an operation that this fault called is under way. */
+export function isCalling(hands: Hands, fault: string): boolean {
+  return [...hands.pending.values()].some(({ action, faults }) => action.port === 'load' && faults.includes(fault));
+}
+
 /** The actions that are missing between what is wanted and what is, as far as nothing of the kind is under way. */
 export function reconcile(hands: Hands, nowNs: number): Act[] {
   const acts: Act[] = [];
@@ -161,6 +171,10 @@ export function takeAnswer(hands: Hands, id: string, evidence: Evidence): Credit
     case 'leadership': {
       const { partition, to } = action;
       return [{ faults, entry: { action: 'move', partition, to, ...evidence.facts, effective: evidence.effective } }];
+    }
+    case 'load': {
+      const { operation } = action;
+      return [{ faults, entry: { action: 'call', operation, ...evidence.facts, effective: evidence.effective } }];
     }
   }
 }

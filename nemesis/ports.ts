@@ -45,7 +45,9 @@ export type Action =
    */
   | { readonly port: 'process'; readonly verb: ProcessVerb; readonly node: NodeName }
   /** Ask the controller, through any broker, to make `to` the leader. Performed by the harness's admin client. */
-  | { readonly port: 'leadership'; readonly partition: string; readonly to: NodeId };
+  | { readonly port: 'leadership'; readonly partition: string; readonly to: NodeId }
+  /** Begin the operation of that name in a load that is written out, and answer when it has ended. Performed by the load. */
+  | { readonly port: 'load'; readonly operation: string };
 
 export type ProcessVerb = 'pause' | 'resume' | 'kill' | 'power-loss' | 'stop' | 'start';
 

@@ -27,7 +27,8 @@ export type Fault =
   | RollingRestartFault
   | LeaderMoveFault
   | LeaderBurstFault
-  | HandoverCrashFault;
+  | HandoverCrashFault
+  | ScriptFault;
 
 export type FaultKind = Fault['kind'];
 
@@ -119,6 +120,12 @@ export interface HandoverCrashFault extends AnyFault, Composite {
   readonly roles: 'election-order' | 'reverse-election-order';
 }
 
+/** Steps that somebody wrote down for one partition, with operations of the load among them. Never drawn. */
+export interface ScriptFault extends AnyFault, Composite {
+  readonly kind: 'script';
+  readonly partition: string;
+}
+
 interface Composite {
   readonly steps: readonly Step[];
   /** Who its roles are, for schedules that are replayed as they were resolved. */
@@ -178,6 +185,8 @@ export type Condition =
   | { readonly seen: 'leads'; readonly partition: string; readonly node: string }
   /** The node took the role of a follower of that leader. */
   | { readonly seen: 'follows'; readonly partition: string; readonly node: string; readonly leader: string }
+  /** The node is a member of the ISR. */
+  | { readonly seen: 'in-sync'; readonly partition: string; readonly node: string }
   /** The steps of the fault are done: the usual end of a composite. */
   | { readonly seen: 'steps-done' };
 
@@ -191,6 +200,8 @@ export type Step =
   /** What this fault paused goes on, what it ended starts. */
   | { readonly step: 'restore'; readonly node: string }
   | { readonly step: 'move'; readonly partition: string; readonly to: string }
+  /** The operation of that name in a written load begins, and ends. */
+  | { readonly step: 'call'; readonly operation: string }
   | { readonly step: 'wait'; readonly ms: number }
   | {
       readonly step: 'await';

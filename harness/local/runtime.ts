@@ -129,6 +129,8 @@ class LocalCluster implements Cluster {
         return this.#performOn(this.#node(action.node), action.verb);
       case 'leadership':
         throw new Error('moving a leader is for the admin client of the harness');
+      case 'load':
+        throw new Error('an operation is for the load of the harness');
     }
   }
 

@@ -5,7 +5,14 @@
  * Actions of one step are started in order and run side by side; the conductor hears of each when it is done. An action
  * that the runtime cannot perform at all is a failure of the environment: it ends the faults, and is told once.
  */
-import { conduct, createConductor, isFinished, nextDeadlineNs, type ConductorEvent } from '../../nemesis/conductor.ts';
+import {
+  conduct,
+  createConductor,
+  hasPlayed,
+  isFinished,
+  nextDeadlineNs,
+  type ConductorEvent,
+} from '../../nemesis/conductor.ts';
 import type { Action, Cluster, Evidence } from '../../nemesis/ports.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
 import type { Admin } from './admin.ts';
@@ -18,6 +25,8 @@ export interface FaultsOptions {
   readonly partitions: readonly string[];
   readonly admin: Admin;
   readonly recorder: Recorder;
+  /** Does an operation of the load that a step calls. */
+  readonly call: (operation: string) => Promise<Evidence>;
   readonly clockOriginNs: bigint;
   readonly onFailure: (error: Error) => void;
 }
@@ -25,6 +34,8 @@ export interface FaultsOptions {
 export interface Faults {
   /** The load begins now: the times of the schedule count from here. */
   start(): void;
+  /** Resolves when every fault of the schedule has ended, in its time or before. */
+  readonly played: Promise<void>;
   /** Ends and heals every fault that is still on; resolves when all is healed. */
   stop(): Promise<void>;
 }
@@ -35,6 +46,7 @@ export function prepareFaults(options: FaultsOptions): Faults {
   const now = clockFrom(options.clockOriginNs);
   const state = createConductor(schedule, { brokers: cluster.brokers, partitions });
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const { promise: played, resolve: endPlay } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;
   let failed = false;
 
@@ -61,13 +73,24 @@ export function prepareFaults(options: FaultsOptions): Faults {
   };
 
   const perform = (id: string, action: Action): void => {
-    const done: Promise<Evidence> =
-      action.port === 'leadership' ? admin.moveLeader(action.partition, action.to) : cluster.perform(action);
-    done.then((evidence) => feed({ type: 'acted', id, evidence }), fail);
+    performed(action).then((evidence) => feed({ type: 'acted', id, evidence }), fail);
+  };
+
+  const performed = (action: Action): Promise<Evidence> => {
+    switch (action.port) {
+      case 'leadership':
+        return admin.moveLeader(action.partition, action.to);
+      case 'load':
+        return options.call(action.operation);
+      case 'links':
+      case 'process':
+        return cluster.perform(action);
+    }
   };
 
   const arm = (): void => {
     clearTimeout(timer);
+    if (hasPlayed(state)) endPlay();
     if (isFinished(state)) {
       finish();
       return;
@@ -80,6 +103,7 @@ export function prepareFaults(options: FaultsOptions): Faults {
 
   return {
     start: () => feed({ type: 'start' }),
+    played,
     async stop() {
       feed({ type: 'stop' });
       await finished;

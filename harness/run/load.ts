@@ -9,10 +9,11 @@
  * that one error.
  */
 import type { Key } from '../../checker/history.ts';
-import type { Address, NodeId } from '../../nemesis/ports.ts';
+import type { Address, Evidence, NodeId } from '../../nemesis/ports.ts';
 import { nextProcess } from '../client/client.ts';
 import { defaultClientConfig } from '../client/contract.ts';
 import type { ClientConfig } from '../client/contract.ts';
+import type { Completion } from '../client/operations.ts';
 import { keyOf } from '../client/operations.ts';
 import type { RunConfig } from '../plan/config.ts';
 import type { Random } from '../plan/random.ts';
@@ -20,7 +21,7 @@ import type { KeyCompleteness } from '../workload/final-read.ts';
 import { drawnLoad, finalReaders, finalReading } from '../workload/sources.ts';
 import { startThread } from '../workload/thread.ts';
 import type { Source, ThreadPorts } from '../workload/thread.ts';
-import { writtenLoad } from '../workload/written.ts';
+import { evidenceOfCall, writtenLoad } from '../workload/written.ts';
 import type { LoadPlan } from '../sim/simulation.ts';
 import type { Recorder } from './recorder.ts';
 import type { Clock } from './sockets.ts';
@@ -31,6 +32,10 @@ export interface LoadOptions {
   readonly config: Pick<RunConfig, 'acks' | 'topic' | 'partitions' | 'rate' | 'concurrency' | 'clientTimeoutMs'>;
   readonly recorder: Recorder;
   readonly random: Random;
+  /** As negotiated with brokers that are not ours. */
+  readonly versions?: ClientConfig['versions'] | undefined;
+  /** Told of every operation that has ended, when it is written down. */
+  readonly onCompletion?: ((completion: Completion) => void) | undefined;
   /** Exactly these operations, instead of those that the workload draws. */
   readonly plan?: LoadPlan | undefined;
   /** Origin of the run's clock: a reading of `process.hrtime.bigint()`. */
@@ -40,6 +45,8 @@ export interface LoadOptions {
 }
 
 export interface Load {
+  /** Begins the operation of that name in the plan; resolves when it has ended, or cannot begin. */
+  call(operation: string): Promise<Evidence>;
   /** Begins no more operations; resolves when those under way have ended and all connections are closed. */
   stop(): Promise<void>;
   /**
@@ -54,10 +61,8 @@ export function startLoad(options: LoadOptions): Load {
   const { config, random } = options;
   const shared = createShared(options);
   const keys = Array.from({ length: config.partitions }, (_, partition) => keyOf(config.topic, partition));
-  const sourceOf =
-    options.plan === undefined
-      ? drawnLoad(config, keys, random, shared.clock)
-      : writtenLoad(options.plan, config.concurrency, shared.clock());
+  const written = options.plan === undefined ? null : writtenLoad(options.plan, config.concurrency, shared.clock());
+  const sourceOf = written?.sourceOf ?? drawnLoad(config, keys, random, shared.clock);
   const threads = Array.from({ length: config.concurrency }, (_, process) => run(shared, process, sourceOf, false));
   let reading: readonly Running[] = [];
 
@@ -67,6 +72,12 @@ export function startLoad(options: LoadOptions): Load {
   };
 
   return {
+    call: (operation) =>
+      new Promise((resolve) => {
+        const answer = (ended: Parameters<typeof evidenceOfCall>[0]): void => resolve(evidenceOfCall(ended));
+        if (written === null) answer('the load is not written out');
+        else written.call(operation, answer);
+      }),
     stop,
     async finalRead(ends, deadlineMs) {
       await stop();
@@ -98,6 +109,7 @@ interface Shared {
   readonly clock: Clock;
   readonly concurrency: number;
   clientConfig(process: number): ClientConfig;
+  readonly onCompletion?: ((completion: Completion) => void) | undefined;
   /** Does `action`; if it throws, ends the whole load with that error. */
   guard(action: () => void): void;
   onFail(end: () => void): void;
@@ -117,6 +129,7 @@ function createShared(options: LoadOptions): Shared {
     recorder,
     clock,
     concurrency: config.concurrency,
+    onCompletion: options.onCompletion,
     clientConfig: (process) => ({
       ...defaultClientConfig,
       process,
@@ -125,6 +138,7 @@ function createShared(options: LoadOptions): Shared {
       operationTimeoutMs: config.clientTimeoutMs,
       metadataTimeoutMs: Math.ceil(config.clientTimeoutMs / 4),
       unixOriginMs,
+      versions: options.versions ?? defaultClientConfig.versions,
     }),
     guard(action) {
       if (failure !== null) return;
@@ -159,7 +173,10 @@ function run(shared: Shared, firstProcess: number, sourceOf: (process: number) =
       driveClient(shared.clientConfig(process), clock, (completion) => shared.guard(() => onComplete(completion))),
     recordInvoke: (process, operation, first) =>
       recorder.invoke(process, operation, shared.clientConfig(process).acks, final && first),
-    recordComplete: (process, completion) => recorder.complete(process, completion),
+    recordComplete(process, completion) {
+      recorder.complete(process, completion);
+      shared.onCompletion?.(completion);
+    },
   };
   const thread = startThread(ports, firstProcess, sourceOf, resolve);
   shared.onFail(() => thread.end());

@@ -143,6 +143,15 @@ export async function executeRun(request: RunRequest): Promise<RunReport> {
   return { results, error };
 }
 
+/** Whether everything that is to happen stands in scripts, operations and all. */
+function isScripted({ faults }: Schedule, plan: LoadPlan | undefined): boolean {
+  return (
+    faults.length > 0 &&
+    faults.every(({ kind }) => kind === 'script') &&
+    plan?.operations.every(({ called }) => called !== undefined) === true
+  );
+}
+
 /** A failure of the world outside becomes an EnvironmentError; a mistake of ours is thrown on, with its stack. */
 function failureOf(cause: unknown): EnvironmentError {
   if (cause instanceof TypeError || cause instanceof RangeError || cause instanceof ReferenceError) throw cause;
@@ -260,6 +269,7 @@ class Run {
       partitions: this.#keys,
       admin,
       recorder,
+      call: (operation) => load.call(operation),
       clockOriginNs: this.#clockOriginNs,
       onFailure: (error) => this.#fail(error),
     });
@@ -276,7 +286,9 @@ class Run {
     });
     faults.start();
     try {
-      await this.#phase('load and faults', () => this.#pass(config.timeLimitMs));
+      await this.#phase('load and faults', () =>
+        this.#pass(config.timeLimitMs, isScripted(schedule, plan) ? faults.played : null),
+      );
       await this.#phase('healing', async () => {
         await faults.stop();
         await this.#proveHealed(cluster);
@@ -349,12 +361,13 @@ class Run {
     this.#remain([`the replicas changed while their logs were copied, ${COLLECT_ATTEMPTS} times`]);
   }
 
-  /** The time of load and faults passes, or something ends it. */
-  async #pass(ms: number): Promise<void> {
+  /** The time of load and faults passes, or something ends it: a script needs no more than it takes. */
+  async #pass(ms: number, over: Promise<void> | null): Promise<void> {
     const { progress } = this.#request;
     const { promise, resolve } = Promise.withResolvers<void>();
     const started = performance.now();
     const end = setTimeout(resolve, ms);
+    void over?.then(resolve);
     const tick = setInterval(() => {
       progress.detail(`${Math.round((performance.now() - started) / 1000)} of ${Math.round(ms / 1000)} s`);
     }, 1_000);

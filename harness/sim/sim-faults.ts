@@ -13,9 +13,11 @@ import { conduct, createConductor, isFinished, isWatching, nextDeadlineNs } from
 import type { ConductorEvent, ConductorState } from '../../nemesis/conductor.ts';
 import type { Action, Evidence, NodeName, TraceLine } from '../../nemesis/ports.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
+import { evidenceOfCall } from '../workload/written.ts';
 import type { Random, RandomStream } from '../plan/random.ts';
 import type { SimCluster } from './cluster.ts';
 import type { SimAdmin } from './sim-admin.ts';
+import type { SimLoad } from './sim-load.ts';
 
 const NS_PER_MS = 1e6;
 const LINKS_NS = 1 * NS_PER_MS;
@@ -31,6 +33,7 @@ export interface SimFaultsOptions {
   readonly partitions: readonly string[];
   readonly cluster: SimCluster;
   readonly admin: SimAdmin;
+  readonly load: Pick<SimLoad, 'call'>;
   readonly random: Random;
   readonly record: (kind: string, value: FaultRecord) => void;
 }
@@ -127,6 +130,9 @@ export class SimFaults {
         return;
       case 'leadership':
         this.#options.admin.moveLeader(action.partition, action.to, done);
+        return;
+      case 'load':
+        this.#options.load.call(action.operation, (ended) => done(evidenceOfCall(ended)));
     }
   }
 

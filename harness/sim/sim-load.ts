@@ -14,6 +14,7 @@ import { drawnLoad, finalReaders, finalReading } from '../workload/sources.ts';
 import { startThread } from '../workload/thread.ts';
 import type { Thread, ThreadPorts } from '../workload/thread.ts';
 import { writtenLoad } from '../workload/written.ts';
+import type { WrittenLoad } from '../workload/written.ts';
 import { addressOf } from './cluster.ts';
 import type { SimCluster } from './cluster.ts';
 import { driveInKernel } from './sim-process.ts';
@@ -37,6 +38,7 @@ const UNIX_ORIGIN_MS = 1_767_225_600_000;
 export class SimLoad {
   readonly #options: SimLoadOptions;
   #threads: readonly Thread[] = [];
+  #written: WrittenLoad | null = null;
 
   constructor(options: SimLoadOptions) {
     this.#options = options;
@@ -47,13 +49,17 @@ export class SimLoad {
     const { config, plan, keys, random, cluster } = this.#options;
     const { kernel } = cluster;
     const ports = this.#ports(false);
-    const sourceOf =
-      plan === null
-        ? drawnLoad(config, keys, random, () => kernel.nowNs)
-        : writtenLoad(plan, config.concurrency, kernel.nowNs);
+    this.#written = plan === null ? null : writtenLoad(plan, config.concurrency, kernel.nowNs);
+    const sourceOf = this.#written?.sourceOf ?? drawnLoad(config, keys, random, () => kernel.nowNs);
     this.#threads = Array.from({ length: config.concurrency }, (_, thread) =>
       startThread(ports, thread, sourceOf, () => {}),
     );
+  }
+
+  /** Begins the operation of that name in the plan; `answer` is told how it ended, or why it cannot begin. */
+  call(name: string, answer: (ended: Completion | string) => void): void {
+    if (this.#written === null) answer('the load is not written out');
+    else this.#written.call(name, answer);
   }
 
   /** Begins no more operations. */

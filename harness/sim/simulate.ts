@@ -111,6 +111,7 @@ class SimulatedRun {
         partitions: this.#keys,
         cluster: this.#cluster,
         admin: this.#admin,
+        load: { call: (name, answer) => this.#load.call(name, answer) },
         random: this.#random,
         record: (kind, value) => this.#history.push(this.#lines.nemesis(now(), kind, value)),
       },

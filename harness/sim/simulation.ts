@@ -35,6 +35,8 @@ export interface PlannedOperation {
   readonly atMs: number;
   /** Counts threads from 0; a thread goes on with a fresh process where an operation ended with `info`. */
   readonly thread: number;
+  /** The name by which a step of the schedule calls it: it begins no sooner than it is called. Unique in its load. */
+  readonly called?: string;
   readonly operation: ClientOperation;
 }
 

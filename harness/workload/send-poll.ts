@@ -41,7 +41,10 @@ export interface SendPollState {
 
 export interface Planned {
   readonly operation: ClientOperation;
+  /** Not before. */
   readonly dueNs: number;
+  /** Tells when it may begin, once, perhaps at once; answers with what ends the wait. Without it the time alone decides. */
+  readonly await?: (ready: () => void) => () => void;
 }
 
 /** The workload of one process, whose first operation is due some time after `startNs`. */

@@ -79,6 +79,19 @@ export function startThread(
       end();
       return;
     }
+    if (planned.await === undefined) schedule(planned);
+    else {
+      /* Called for already, it may be ready at once. */
+      let ready = false;
+      const giveUp = planned.await(() => {
+        ready = true;
+        schedule(planned);
+      });
+      if (!ready) callOff = giveUp;
+    }
+  };
+
+  const schedule = (planned: Planned): void => {
     callOff = ports.at(planned.dueNs, () => {
       callOff = null;
       begin(planned);

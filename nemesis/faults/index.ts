@@ -14,9 +14,10 @@ import { drawPause, pauseProgram } from './pause.ts';
 import { drawPowerLoss, powerLossProgram } from './power-loss.ts';
 import type { DrawContext, Draws, Program } from './program.ts';
 import { drawRollingRestart, rollingRestartProgram } from './rolling-restart.ts';
+import { scriptProgram } from './script.ts';
 import { drawSlowLinks, slowLinksProgram } from './slow-links.ts';
 
-/** Every kind that a plan may hold, in the order of the documentation. */
+/** Every kind that can be drawn for a plan, in the order of the documentation; a `script` is written. */
 export const faultKinds: readonly FaultKind[] = [
   'partition',
   'slow-links',
@@ -50,6 +51,8 @@ export function programOf(fault: Fault, view: ClusterView, brokers: readonly Nod
       return leaderBurstProgram(fault, view, brokers);
     case 'handover-crash':
       return handoverCrashProgram(fault, view, brokers);
+    case 'script':
+      return scriptProgram(fault, view, brokers);
   }
 }
 
@@ -77,5 +80,7 @@ export function drawFault(kind: FaultKind, context: DrawContext, random: Draws):
       return drawLeaderBurst(context, random);
     case 'handover-crash':
       return drawHandoverCrash(context, random);
+    case 'script':
+      throw new Error('a script is written, never drawn');
   }
 }

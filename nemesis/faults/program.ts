@@ -16,13 +16,16 @@ export interface Program {
   /** Who each role is now. The names are those that the steps use. */
   readonly groups: Readonly<Record<string, readonly Cut['from'][]>>;
   readonly steps: readonly Step[];
-  /** Whether the evidence proves that the fault took effect. `gaveUp`: a wait that the steps cannot do without failed. */
-  readonly isProven: (evidence: readonly EvidenceEntry[], gaveUp: boolean) => boolean;
+  /**
+   * Whether the evidence proves that the fault took effect. `gaveUp`: a wait that the steps cannot do without failed.
+   * `done`: no step is left.
+   */
+  readonly isProven: (evidence: readonly EvidenceEntry[], gaveUp: boolean, done: boolean) => boolean;
 }
 
 /** What one action of a fault brought about. */
 export interface EvidenceEntry {
-  readonly action: 'cut' | 'slow' | 'move' | ProcessVerb;
+  readonly action: 'cut' | 'slow' | 'move' | 'call' | ProcessVerb;
   readonly effective: boolean;
   readonly [fact: string]: unknown;
 }

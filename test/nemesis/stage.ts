@@ -113,6 +113,8 @@ function describeAction(action: Action): string {
       return `${action.verb} ${action.node}`;
     case 'leadership':
       return `move ${action.partition} to ${action.to}`;
+    case 'load':
+      return `call ${action.operation}`;
   }
 }
 

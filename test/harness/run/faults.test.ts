@@ -36,6 +36,7 @@ function prepare(...faults: readonly Fault[]): Faults {
     partitions: ['tide-0'],
     admin: createAdmin(cluster.addresses),
     recorder,
+    call: async (operation) => ({ effective: operation === 'm1', facts: {} }),
     clockOriginNs,
     onFailure: (error) => failures.push(error),
   });
