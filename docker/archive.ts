@@ -50,15 +50,23 @@ export function archiveOf(files: readonly ArchiveFile[], directories: readonly A
 /**
  * Writes the files of an archive below `target`, without the first part of their names (the engine puts the name of
  * the copied directory in front). Rejects when the archive ends early, or when it holds a file of another size than
- * it says: then a file changed while the engine read it.
+ * it says: then a file changed while the engine read it. `wanted` says which files to write, by path below `target`.
  */
-export async function unpack(archive: NodeJS.ReadableStream, target: string): Promise<void> {
+export async function unpack(
+  archive: NodeJS.ReadableStream,
+  target: string,
+  wanted: (path: string) => boolean = () => true,
+): Promise<void> {
   await mkdir(target, { recursive: true });
   const entries = extract();
-  await Promise.all([pipeline(archive, entries), writeEntries(entries, target)]);
+  await Promise.all([pipeline(archive, entries), writeEntries(entries, target, wanted)]);
 }
 
-async function writeEntries(entries: ReturnType<typeof extract>, target: string): Promise<void> {
+async function writeEntries(
+  entries: ReturnType<typeof extract>,
+  target: string,
+  wanted: (path: string) => boolean,
+): Promise<void> {
   for await (const entry of entries) {
     const { name, type } = entry.header;
     const parts = name
@@ -67,11 +75,11 @@ async function writeEntries(entries: ReturnType<typeof extract>, target: string)
       .slice(1);
     if (parts.includes('..')) throw new Error(`an archive of the engine holds a file outside of it: ${name}`);
     const path = join(target, ...parts);
-    if (type === 'file') {
+    if (type === 'file' && wanted(parts.join('/'))) {
       await mkdir(dirname(path), { recursive: true });
       await pipeline(entry, createWriteStream(path));
     } else {
-      if (type === 'directory') await mkdir(path, { recursive: true });
+      if (type === 'directory' && wanted(`${parts.join('/')}/`)) await mkdir(path, { recursive: true });
       entry.resume();
     }
   }

@@ -1,7 +1,7 @@
 /**
  * The process of one node in its container: started, paused, stopped, killed, and heard.
  *
- * Its standard output is the trace, its standard error the log. A stream is attached before each start and ends with
+ * Of our own programs standard output is the trace and standard error the log; of others' both are the log. A stream is attached before each start and ends with
  * the process, and a verb that ends the process returns only when all that it said has been heard: so no line is lost,
  * and lines of one boot never mix with those of the next.
  *
@@ -9,17 +9,20 @@
  */
 import type { Duplex } from 'node:stream';
 import type { Container, ContainerInspectInfo } from 'dockerode';
-import { ENVIRONMENT_EXIT_CODE } from '../nemesis/ports.ts';
 import type { Evidence, NodeName, ProcessVerb, TraceLine } from '../nemesis/ports.ts';
 import { archiveOf } from './archive.ts';
 import { attach, hear, LineSplitter, parseTraceLine } from './attach.ts';
 import { isStatus, reason } from './client.ts';
 import { brokerUser, inside } from './images.ts';
+import type { Exits } from './targets/target.ts';
 
 export interface Hearing {
-  readonly trace: (line: TraceLine) => void;
+  /** Null for a program that tells no trace. */
+  readonly trace: ((line: TraceLine) => void) | null;
   /** What the process wrote to its standard error, and what it wrote to its standard output that is no trace. */
   readonly log: (text: string) => void;
+  /** Where there is no trace: every line of both outputs, after {@link Hearing.log}. */
+  readonly line?: (text: string) => void;
   readonly unexpectedExit: (detail: string, blame: 'environment' | 'node') => void;
 }
 
@@ -37,6 +40,7 @@ const SIGKILL = 9;
 export class NodeProcess {
   readonly node: NodeName;
   readonly #container: Container;
+  readonly #exits: Exits;
   readonly #hearing: Hearing;
   /** The verbs of one node happen one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -45,8 +49,9 @@ export class NodeProcess {
   #exitExpected = false;
   #lastWords = '';
 
-  constructor(node: NodeName, container: Container, hearing: Hearing) {
+  constructor(node: NodeName, container: Container, exits: Exits, hearing: Hearing) {
     this.node = node;
+    this.#exits = exits;
     this.#container = container;
     this.#hearing = hearing;
   }
@@ -119,6 +124,7 @@ export class NodeProcess {
   }
 
   async #losePower(): Promise<Evidence> {
+    if (this.#hearing.trace === null) throw new Error('only a broker of ours keeps what it flushed when power is lost');
     const killed = await this.#kill();
     const marker = { path: `/${powerLostMarker}`, mode: 0o644, content: new Uint8Array(), owner: brokerUser };
     await this.#container.putArchive(archiveOf([marker]), { path: inside.data });
@@ -131,7 +137,7 @@ export class NodeProcess {
     this.#exitExpected = true;
     const stopped = await this.#change(
       () => this.#container.stop({ t: stopTimeoutS }),
-      (state) => before.Running && !state.Running && state.ExitCode === 0,
+      (state) => before.Running && !state.Running && this.#exits.orderly.includes(state.ExitCode),
     );
     await this.#heardAll();
     return { ...stopped, facts: { ...stopped.facts, orderly: stopped.effective } };
@@ -157,8 +163,11 @@ export class NodeProcess {
   async #attach(): Promise<void> {
     const stream = await attach(this.#container, { stdout: true, stderr: true });
     const lines = new LineSplitter((line) => this.#hear(line));
+    // Where there is no trace the other output has lines of its own, which are not to be torn by those of the first.
+    const complaints = new LineSplitter((line) => this.#hear(line));
     hear(stream, (output, bytes) => {
       if (output === 'stdout') lines.push(bytes);
+      else if (this.#hearing.trace === null) complaints.push(bytes);
       else this.#hearLog(bytes.toString('utf8'));
     });
     this.#lastWords = '';
@@ -167,16 +176,21 @@ export class NodeProcess {
     stream.on('error', () => {});
     const closed = Promise.withResolvers<void>();
     stream.once('close', closed.resolve);
-    this.#ended = closed.promise.then(() => this.#heardEnd(lines.end()));
+    this.#ended = closed.promise.then(() => this.#heardEnd([lines.end(), complaints.end()]));
   }
 
-  async #heardEnd(rest: string | null): Promise<void> {
-    if (rest !== null) this.#hear(rest);
+  async #heardEnd(rests: readonly (string | null)[]): Promise<void> {
+    for (const rest of rests) if (rest !== null) this.#hear(rest);
     this.#stream = null;
     if (!this.#exitExpected) await this.#reportExit();
   }
 
   #hear(line: string): void {
+    if (this.#hearing.trace === null) {
+      this.#hearLog(`${line}\n`);
+      this.#hearing.line?.(line);
+      return;
+    }
     const parsed = parseTraceLine(line);
     if (parsed === null) this.#hearLog(`not a trace line: ${line}\n`);
     else this.#hearing.trace(parsed);
@@ -206,7 +220,7 @@ export class NodeProcess {
       if (this.#exitExpected) return;
       const words = this.#lastWords.trim().split('\n').at(-1) ?? '';
       const how = outOfMemory ? `it ran out of memory (exit code ${code})` : `exit code ${code}`;
-      const fromOutside = outOfMemory || code === ENVIRONMENT_EXIT_CODE || code === 128 + SIGKILL;
+      const fromOutside = outOfMemory || this.#exits.environment.includes(code) || code === 128 + SIGKILL;
       this.#hearing.unexpectedExit(words === '' ? how : `${how}: ${words}`, fromOutside ? 'environment' : 'node');
     } catch (error) {
       if (!this.#exitExpected) this.#hearing.unexpectedExit(`its output broke off: ${reason(error)}`, 'environment');

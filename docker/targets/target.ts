@@ -79,8 +79,17 @@ export interface ContainerPlan {
   readonly user: number;
   readonly memoryMb: number;
   readonly pidsMax: number;
-  /** A line of its output by which it says that it is ready; null: an answer on its port. */
+  /** A line of its output by which it says that it is ready; null: an answer on its node's port, where it has one. */
   readonly ready: RegExp | null;
+  readonly exits: Exits;
+}
+
+/** What its exit codes mean. Being killed, and running out of the container's memory, is never its own doing. */
+export interface Exits {
+  /** After it was asked to stop: it did so in good order. */
+  readonly orderly: readonly number[];
+  /** Unasked: its surroundings ended it, or it says that they failed it. */
+  readonly environment: readonly number[];
 }
 
 /**
