@@ -8,6 +8,7 @@ import {
   decodeRecords,
   decodeRequest,
   encodeBatch,
+  encodeMessageSet,
   encodeRequest,
   encodeResponse,
   ErrorCode,
@@ -77,7 +78,7 @@ describe('kafkajs writes the same requests', () => {
     });
   });
 
-  it.each(versions(4, 11))('Fetch v%i', async (version) => {
+  it.each(versions(2, 11))('Fetch v%i', async (version) => {
     const partition = { partition: 3, currentLeaderEpoch: 9, fetchOffset: 2 ** 40, logStartOffset: 7 };
     const options = {
       replicaId: -1,
@@ -145,6 +146,28 @@ describe('kafkajs writes the same requests', () => {
   });
 });
 
+it('kafkajs writes the same message sets in Produce v2, but for the offsets, which no broker looks at', async () => {
+  const now = 1_700_000_000_000;
+  const messages = [
+    { key: null, value: Buffer.from('17'), timestamp: String(now) },
+    { key: null, value: Buffer.from('18'), timestamp: String(now + 4) },
+  ];
+  const options = { acks: -1, timeout: 1500, topicData: [{ topic: 'tide', partitions: [{ partition: 2, messages }] }] };
+  const theirs = await frameOf({ ...header, request: kafkajs('Produce', 2, options).request });
+  const bytes = encodeMessageSet([
+    { key: null, value: '17', timestampMs: now },
+    { key: null, value: '18', timestampMs: now + 4 },
+  ]);
+  for (const at of [0, bytes.length / 2]) bytes.fill(0xff, at, at + 8);
+  const ours = encodeRequest('Produce', 2, header, {
+    transactionalId: null,
+    acks: -1,
+    timeoutMs: 1500,
+    topicData: [{ name: 'tide', partitionData: [{ index: 2, records: { batches: [], bytes } }] }],
+  });
+  expect(hex(frame(ours))).toBe(hex(theirs.buffer));
+});
+
 it.each(versions(3, 7))('we read the records that kafkajs produces in v%i', async (version) => {
   const messages = [
     { key: Buffer.from('k'), value: Buffer.from('v'), timestamp: '1700000000000', headers: {} },
@@ -203,6 +226,35 @@ describe('kafkajs reads our responses', () => {
           ],
         },
       ],
+    });
+  });
+
+  it.each([2, 3])('Fetch v%i, with a message set in it', async (version) => {
+    const bytes = encodeMessageSet([{ key: 'k', value: 'v', timestampMs: 1000 }]);
+    const partition = { partitionIndex: 3, errorCode: 0, highWatermark: 42, lastStableOffset: 42, logStartOffset: 5 };
+    const more = { abortedTransactions: null, preferredReadReplica: -1, records: { batches: [], bytes } };
+    const responses = [{ topic: 'tide', partitions: [{ ...partition, ...more }] }];
+    const decoded = await decodeResponse('Fetch', version, {
+      throttleTimeMs: 0,
+      errorCode: 0,
+      sessionId: 0,
+      responses,
+    });
+    expect(decoded).toMatchObject({
+      responses: [
+        {
+          topicName: 'tide',
+          partitions: [{ partition: 3, highWatermark: '42', messages: [{ offset: '0', value: Buffer.from('v') }] }],
+        },
+      ],
+    });
+  });
+
+  it('Produce v2', async () => {
+    const partition = { index: 2, errorCode: 0, baseOffset: 7, logAppendTimeMs: -1, logStartOffset: 5 };
+    const responses = [{ name: 'tide', partitionResponses: [partition] }];
+    expect(await decodeResponse('Produce', 2, { responses, throttleTimeMs: 0 })).toMatchObject({
+      topics: [{ topicName: 'tide', partitions: [{ partition: 2, errorCode: 0, offset: '7', timestamp: '-1' }] }],
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeRecords } from '../../../broker/protocol/index.ts';
+import { decodeMessageSet, decodeRecords } from '../../../broker/protocol/index.ts';
 import { clientId, nextDeadlineNs, nextProcess } from '../../../harness/client/client.ts';
 import type { Acks } from '../../../harness/client/verdicts.ts';
 import { ByHand, metadata, ms, produced } from './by-hand.ts';
@@ -280,5 +280,35 @@ describe('a process', () => {
     }
     const ids = client.sends().map((request) => request.correlationId);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('a broker that knows no record batches', () => {
+  const versions = { Produce: 2, Fetch: 3, ListOffsets: 1, Metadata: 2 };
+
+  it('gets a message set, in the versions that it speaks', () => {
+    const client = new ByHand({ versions });
+    client.invoke({ f: 'send', key: 'tide-0', value: 17 });
+    expect(client.request('Metadata').version).toBe(2);
+    client.answer('Metadata', metadata([2]));
+    const { version, body } = client.request('Produce');
+    expect(version).toBe(2);
+    const bytes = body.topicData[0]!.partitionData[0]!.records!.bytes as Uint8Array;
+    expect(
+      decodeMessageSet(bytes).records.map(({ offset, value }) => [offset, Buffer.from(value!).toString()]),
+    ).toEqual([[0, '17']]);
+    client.answer('Produce', produced(0, 0, 41));
+    expect(client.lastCompletion()).toMatchObject({ type: 'ok', value: [['send', 'tide-0', [41, 17]]] });
+  });
+
+  it('is believed without a leader epoch, and its refusals mean what they always mean', () => {
+    const client = new ByHand({ versions });
+    client.invoke({ f: 'send', key: 'tide-0', value: 17 });
+    client.answer('Metadata', { ...metadata([2]), controllerId: -1, clusterId: null });
+    client.answer('Produce', produced(0, 19, -1));
+    expect(client.lastCompletion()).toMatchObject({ type: 'fail', error: 'NOT_ENOUGH_REPLICAS' });
+    client.invoke({ f: 'send', key: 'tide-0', value: 18 });
+    client.answer('Produce', produced(0, 7, -1));
+    expect(client.lastCompletion()).toMatchObject({ type: 'info', error: 'REQUEST_TIMED_OUT' });
   });
 });

@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { crc32c } from '../../../broker/protocol/index.ts';
+import { crc32c, encodeMessageSet } from '../../../broker/protocol/index.ts';
+import { unpackSnappy } from '../../../checker/logs/snappy.ts';
+import type { ClientConfig } from '../../../harness/client/contract.ts';
 import { batch, ByHand, concat, fetched, metadata, ms, offsets } from './by-hand.ts';
 
 const poll = { f: 'poll' } as const;
 
 /** A client that is assigned three keys, all led by broker 1, from their beginning, which is offset 0. */
-function consuming(leaders = [1, 1, 1]): ByHand {
-  const client = new ByHand();
+function consuming(leaders = [1, 1, 1], config: Partial<ClientConfig> = {}): ByHand {
+  const client = new ByHand(config);
   client.invoke({ f: 'assign', keys: ['tide-0', 'tide-1', 'tide-2'], seek: { 'tide-0': 0, 'tide-1': 0, 'tide-2': 0 } });
   client.invoke(poll);
   client.answer('Metadata', metadata(leaders));
@@ -236,5 +239,104 @@ describe('a damaged answer', () => {
     new DataView(far.buffer, far.byteOffset).setBigInt64(0, 2n ** 53n);
     client.answer('Fetch', fetched({ 0: { bytes: far } }));
     expect(client.lastCompletion()).toMatchObject({ type: 'info', error: 'malformed', value: [['poll', {}]] });
+  });
+});
+
+describe('message sets, as brokers of old answer them', () => {
+  const set = (...values: readonly string[]): Uint8Array =>
+    encodeMessageSet(values.map((value) => ({ key: null, value, timestampMs: 1 })));
+
+  it('are read like batches, and from the position on', () => {
+    const client = consuming();
+    client.answer('Fetch', fetched({ 0: { bytes: set('5', '6') } }));
+    expect(client.lastCompletion()).toMatchObject({
+      type: 'ok',
+      value: [
+        [
+          'poll',
+          {
+            'tide-0': [
+              [0, 5],
+              [1, 6],
+            ],
+          },
+        ],
+      ],
+    });
+    client.invoke(poll);
+    expect(askedFor(client)).toMatchObject({ 0: 2 });
+    client.answer('Fetch', fetched({ 0: { bytes: set('5', '6') } }));
+    expect(client.lastCompletion()).toMatchObject({ type: 'ok', value: [['poll', {}]] });
+  });
+
+  it('may be followed by batches, where the format of the topic was raised', () => {
+    const client = consuming();
+    client.answer(
+      'Fetch',
+      fetched({ 0: { bytes: concat(set('5', '6'), batch(2, '7'), batch(3, '8').subarray(0, 30)) } }),
+    );
+    const polled = {
+      'tide-0': [
+        [0, 5],
+        [1, 6],
+        [2, 7],
+      ],
+    };
+    expect(client.lastCompletion()).toMatchObject({ type: 'ok', value: [['poll', polled]] });
+    client.invoke(poll);
+    expect(askedFor(client)).toMatchObject({ 0: 3 });
+  });
+
+  it('may end within a message', () => {
+    const client = consuming();
+    client.answer('Fetch', fetched({ 0: { bytes: set('5', '6').subarray(0, 40) } }));
+    expect(client.lastCompletion()).toMatchObject({ type: 'ok', value: [['poll', { 'tide-0': [[0, 5]] }]] });
+  });
+
+  it('that are damaged make the poll unknown, and what stood before counts', () => {
+    const client = consuming();
+    const damaged = set('5', '6');
+    damaged[damaged.length - 1]! ^= 1;
+    client.answer('Fetch', fetched({ 0: { bytes: damaged } }));
+    const value = [['poll', { 'tide-0': [[0, 5]] }]];
+    expect(client.lastCompletion()).toMatchObject({ type: 'info', error: 'corrupt', value });
+  });
+
+  it('with an offset beyond 2^53−1 are malformed, never rounded', () => {
+    const client = consuming();
+    const far = set('5');
+    new DataView(far.buffer, far.byteOffset).setBigInt64(0, 2n ** 53n);
+    client.answer('Fetch', fetched({ 0: { bytes: far } }));
+    expect(client.lastCompletion()).toMatchObject({ type: 'info', error: 'malformed', value: [['poll', {}]] });
+  });
+
+  it('of a format that nobody knows are corrupt', () => {
+    const client = consuming();
+    const strange = set('5');
+    strange[16] = 3;
+    client.answer('Fetch', fetched({ 0: { bytes: strange } }));
+    expect(client.lastCompletion()).toMatchObject({ type: 'info', error: 'corrupt' });
+  });
+});
+
+describe('packed records', () => {
+  /** One record of a Kafka producer, packed with snappy: the batch of a broker's own log. */
+  const snappy = (): Uint8Array =>
+    new Uint8Array(
+      readFileSync('test/fixtures/kafka-logs/4.4.0-v2-snappy/broker-1/v2-snappy-0/00000000000000000000.log'),
+    );
+
+  it('are read with what the driver has for them', () => {
+    const client = consuming([1, 1, 1], { unpackers: { snappy: unpackSnappy } });
+    client.answer('Fetch', fetched({ 0: { bytes: snappy() } }));
+    const { type, value } = client.lastCompletion();
+    expect(type).toBe('ok');
+    expect((value as [string, Record<string, unknown[]>][])[0]![1]['tide-0']!.length).toBeGreaterThan(0);
+  });
+
+  it('are reported as damaged where it has nothing', () => {
+    const client = consuming();
+    client.answer('Fetch', fetched({ 0: { bytes: snappy() } }));
+    expect(client.lastCompletion()).toMatchObject({ type: 'info', error: 'corrupt' });
   });
 });

@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ErrorCode } from '../../../broker/protocol/index.ts';
+import type { RequestBody } from '../../../broker/protocol/index.ts';
+import { adminVersions } from '../../../harness/client/admin-requests.ts';
 import { createAdmin } from '../../../harness/run/admin.ts';
 import type { LittleBroker } from './little-broker.ts';
 import { closedPort, startLittleBroker } from './little-broker.ts';
@@ -64,5 +67,61 @@ describe('the admin client', () => {
     expect(await admin.moveLeader('tide-0', 2)).toEqual({ effective: true, facts: { through: 1 } });
     expect(paused.requests).toEqual(['Metadata']);
     await paused.close();
+  });
+
+  it('asks the controller for a topic where the first broker refers to it, with the replicas that were given', async () => {
+    const controller = await startLittleBroker(4, 9);
+    const brokers = [
+      { nodeId: 1, host: '127.0.0.1', port: broker.port, rack: null },
+      { nodeId: 9, host: '127.0.0.1', port: controller.port, rack: null },
+    ];
+    const refused = { name: 'tide', errorCode: ErrorCode.NOT_CONTROLLER, errorMessage: null };
+    broker.answers.CreateTopics = () => ({ throttleTimeMs: 0, topics: [refused] });
+    const known = broker.metadata();
+    broker.answers.Metadata = () => ({ ...known, brokers, controllerId: 9 });
+    let asked: RequestBody<'CreateTopics'> | null = null;
+    controller.answers.CreateTopics = (body) => {
+      asked = body;
+      return null;
+    };
+    const admin = createAdmin(new Map([[1, broker.address]]));
+    const assignment = [[1], [1], [1], [1]];
+    await admin.createTopic({ name: 'tide', partitions: 4, replicationFactor: 1, assignment, timeoutMs: 5_000 });
+    expect(controller.requests).toEqual(['CreateTopics']);
+    expect(asked).toMatchObject({ topics: [{ numPartitions: -1, assignments: [{ brokerIds: [1] }, {}, {}, {}] }] });
+    await controller.close();
+  });
+
+  it('speaks the versions that it is given', async () => {
+    const versions = { ...adminVersions, Metadata: 2 };
+    let spoken = -1;
+    broker.answers.Metadata = (_body, version) => {
+      spoken = version;
+      return null;
+    };
+    const { partitions } = await createAdmin(new Map([[1, broker.address]]), 1_000, { versions }).describe(['tide']);
+    expect(spoken).toBe(2);
+    expect(partitions.get('tide-0')).toMatchObject({ leader: 1, leaderEpoch: -1 });
+  });
+
+  it('says where partitions end, and of which nobody knows it', async () => {
+    const admin = createAdmin(new Map([[1, broker.address]]));
+    expect(await admin.endOffsets(['tide-0', 'tide-3', 'tide-4'])).toEqual({
+      ends: new Map([
+        ['tide-0', 0],
+        ['tide-3', 0],
+      ]),
+      missing: ['nobody leads tide-4'],
+    });
+    broker.mood = (api) => (api === 'ListOffsets' ? 'hang-up' : 'answer');
+    const { ends, missing } = await admin.endOffsets(['tide-0']);
+    expect(ends.size).toBe(0);
+    expect(missing).toEqual([expect.stringMatching(/^no broker answers: ListOffsets to 127\.0\.0\.1:\d+: /u)]);
+  });
+
+  it('moves no leader of brokers whose leaders cannot be moved', async () => {
+    const admin = createAdmin(new Map([[1, broker.address]]), 1_000, { moves: { by: 'none' } });
+    expect((await admin.moveLeader('tide-0', 1)).effective).toBe(false);
+    expect(broker.requests).toEqual([]);
   });
 });

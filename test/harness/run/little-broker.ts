@@ -31,6 +31,10 @@ export interface LittleBroker {
   readonly port: number;
   readonly address: { readonly host: string; readonly port: number };
   mood: (api: ApiName) => Mood;
+  /** What it answers instead of what it would; it serves these APIs too. */
+  readonly answers: Partial<Record<ApiName, (body: never, version: number) => unknown>>;
+  /** What it says of itself. */
+  metadata(): ResponseBody<'Metadata'>;
   /** Every request that was read, by API. */
   readonly requests: ApiName[];
   /** Connections that are open now. */
@@ -64,7 +68,7 @@ export async function startLittleBroker(partitions = 8, node = 1, fixedPort = 0)
   const serve = (socket: Socket, payload: Uint8Array): void => {
     const { api, version, correlationId, body } = decodeRequest(payload);
     broker.requests.push(api);
-    const answer = handlers[api]?.(body);
+    const answer = broker.answers[api]?.(body as never, version) ?? handlers[api]?.(body);
     const mood = broker.mood(api);
     const reply = (): void => {
       const noAnswer = api === 'Produce' && (body as RequestBody<'Produce'>).acks === 0;
@@ -95,6 +99,8 @@ export async function startLittleBroker(partitions = 8, node = 1, fixedPort = 0)
     port,
     address: { host: '127.0.0.1', port },
     mood: () => 'answer',
+    answers: {},
+    metadata: () => metadataOf(port, node, partitions),
     requests: [],
     connections: () => sockets.size,
     next(api) {
