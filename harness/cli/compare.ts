@@ -18,7 +18,17 @@ import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import { counted } from '../report/words.ts';
 import { onInterrupt } from './interrupt.ts';
-import { addRunOptions, drawSeed, flagsOf, numberOption, runConfigFrom, type RunFlags } from './options.ts';
+import { isForeignBuild } from '../foreign-build.ts';
+import {
+  addRunOptions,
+  besideForeign,
+  demandContainers,
+  drawSeed,
+  flagsOf,
+  numberOption,
+  runConfigFrom,
+  type RunFlags,
+} from './options.ts';
 
 interface CompareFlags extends RunFlags {
   readonly control: string;
@@ -59,7 +69,8 @@ export function registerCompare(program: Command): void {
     );
   addRunOptions(command, 'first the simulator, then containers where an engine answers').action(
     async (flags: CompareFlags) => {
-      process.exitCode = await compare(flags);
+      const foreign = [flags.control, flags.candidate].some(isForeignBuild);
+      process.exitCode = await compare(foreign ? onlyInContainers(besideForeign(flags, command)) : flags);
     },
   );
 }
@@ -91,6 +102,12 @@ async function compare(flags: CompareFlags): Promise<number> {
   if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   if (failure !== null) throw failure;
   return exitCodeOf(results);
+}
+
+/** Brokers that others wrote cannot be simulated, so there is one part only. */
+function onlyInContainers(flags: CompareFlags): CompareFlags {
+  demandContainers(flags, [flags.control, flags.candidate]);
+  return { ...flags, runtime: 'docker' };
 }
 
 /** Both configurations are checked before anything is started, for every runtime that is to run them. */
@@ -186,6 +203,7 @@ async function chosenRuntime({ flags, progress }: Around<{ readonly runtime?: 'l
 async function realPart(around: Around, runtime: Runtime, directory: string, command: string): Promise<Compared> {
   const { flags, seed, progress, signal } = around;
   const { runComparison } = await import('../compare/compare.ts');
+  const { releaseRuntime } = await import('../run/runtimes.ts');
   const outcome = await runComparison({
     control: flags.control,
     candidate: flags.candidate,
@@ -198,7 +216,8 @@ async function realPart(around: Around, runtime: Runtime, directory: string, com
     progress,
     signal,
   });
-  return { ...outcome, directory };
+  const left = await releaseRuntime(runtime);
+  return { results: outcome.results, failure: outcome.failure ?? left, directory };
 }
 
 function newFolder({ store }: CompareFlags): string {

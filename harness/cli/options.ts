@@ -13,7 +13,15 @@ import { UsageError } from '../errors.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
-import { defaultRunConfig, faultKindsOf, type RunConfig } from '../plan/config.ts';
+import { isForeignBuild } from '../foreign-build.ts';
+import {
+  defaultRunConfig,
+  faultKindsOf,
+  foreignFaultKinds,
+  foreignRunConfig,
+  topicOf,
+  type RunConfig,
+} from '../plan/config.ts';
 import {
   excessOf,
   greatestSeed,
@@ -50,6 +58,8 @@ export interface RunFlags {
   readonly heartbeatInterval: number;
   readonly fetchWait: number;
   readonly hwCheckpointInterval: number;
+  /** Brokers that others wrote take part: see {@link besideForeign}. */
+  readonly besideForeign?: boolean;
   /** Of `run` alone: a comparison keeps no cluster. */
   readonly leaveDbRunning?: boolean;
   readonly json: boolean;
@@ -145,6 +155,26 @@ export function addRunOptions(command: Command, standard = 'containers where an 
     .option('--json', 'print the results as JSON on standard output', false);
 }
 
+/** The flags as they count where foreign brokers take part: what was not typed has other defaults then. */
+export function besideForeign<Flags extends RunFlags>(flags: Flags, command: Command): Flags {
+  const d = foreignRunConfig;
+  const defaults: Partial<RunFlags> = {
+    nemesis: d.nemesis,
+    settleTimeout: d.settleTimeoutMs,
+    replicaLagTime: d.replicaLagTimeMaxMs,
+    sessionTimeout: d.brokerSessionTimeoutMs,
+  };
+  const untyped = Object.entries(defaults).filter(([name]) => command.getOptionValueSource(name) !== 'cli');
+  return { ...flags, ...Object.fromEntries(untyped), besideForeign: true };
+}
+
+/** Brokers that others wrote run in containers only. */
+export function demandContainers({ runtime }: RunFlags, builds: readonly string[]): void {
+  const foreign = builds.find(isForeignBuild);
+  if (foreign === undefined || runtime === undefined || runtime === 'docker') return;
+  throw new UsageError(`--runtime ${runtime}: ${foreign} runs in containers only; leave the flag out`);
+}
+
 /** The configuration that the flags describe, for one build and seed. */
 export function runConfigFrom(flags: RunFlags, build: string, seed: number, runtime: RunConfig['runtime']): RunConfig {
   checkTogether(flags, build);
@@ -158,14 +188,14 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
     minInsyncReplicas: flags.minInsync,
     uncleanElection: flags.unclean,
     acks: flags.acks,
-    topic: defaultRunConfig.topic,
+    topic: topicOf(seed, flags.besideForeign ?? false),
     partitions: flags.partitions,
     rate: flags.rate,
     concurrency: concurrencyFrom(flags.concurrency, flags.nodes),
     timeLimitMs: flags.timeLimit,
     settleTimeoutMs: flags.settleTimeout,
     clientTimeoutMs: flags.clientTimeout,
-    nemesis: nemesisFrom(flags.nemesis, runtime),
+    nemesis: nemesisFrom(flags.nemesis, runtime, flags.besideForeign ?? false),
     ...(flags.nemesisWeights === undefined ? {} : { nemesisWeights: flags.nemesisWeights }),
     nemesisIntervalMs: flags.nemesisInterval,
     replicaLagTimeMaxMs: flags.replicaLagTime,
@@ -182,7 +212,7 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
 
 /** Which flags, as a user would type them, differ from the defaults: the tail of a command that repeats a run. */
 export function flagsOf(config: RunConfig): string[] {
-  const d = defaultRunConfig;
+  const d = isForeignBuild(config.build) ? foreignRunConfig : defaultRunConfig;
   const flags: string[] = [`--runtime ${config.runtime}`];
   const add = (differs: boolean, flag: string): void => {
     if (differs) flags.push(flag);
@@ -232,10 +262,19 @@ export function drawSeed(): number {
 }
 
 /** The kinds of fault, all of which the runtime has to be able to bring about. */
-function nemesisFrom(wanted: RunFlags['nemesis'], runtime: RunConfig['runtime']): readonly FaultKind[] {
-  const able = faultKindsOf[runtime];
+function nemesisFrom(
+  wanted: RunFlags['nemesis'],
+  runtime: RunConfig['runtime'],
+  foreign: boolean,
+): readonly FaultKind[] {
+  const able = foreign
+    ? faultKindsOf[runtime].filter((kind) => foreignFaultKinds.includes(kind))
+    : faultKindsOf[runtime];
   if (wanted === 'all') return able;
   const strange = wanted.find((kind) => !able.includes(kind));
+  if (strange !== undefined && foreign) {
+    throw new UsageError(`--nemesis ${strange}: that cannot be done to brokers that others wrote; leave it out`);
+  }
   if (strange !== undefined) {
     throw new UsageError(`--nemesis ${strange}: runtime ${runtime} cannot do that; leave it out, or use --runtime sim`);
   }

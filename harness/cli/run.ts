@@ -13,7 +13,8 @@ import { createStoreDirectory, pointLatest } from '../store.ts';
 import { commandOfRun } from './compare.ts';
 import { onInterrupt, untilAborted } from './interrupt.ts';
 import { bootstrapOf } from '../run/node-command.ts';
-import { addRunOptions, drawSeed, runConfigFrom } from './options.ts';
+import { isForeignBuild } from '../foreign-build.ts';
+import { addRunOptions, besideForeign, demandContainers, drawSeed, runConfigFrom } from './options.ts';
 import type { SimulatedRunFlags } from './run-simulated.ts';
 
 type SingleRunFlags = SimulatedRunFlags;
@@ -32,13 +33,14 @@ export function registerRun(program: Command): void {
       false,
     )
     .action(async (flags: SingleRunFlags) => {
-      process.exitCode = await run(flags);
+      process.exitCode = await run(isForeignBuild(flags.build) ? besideForeign(flags, command) : flags);
     });
 }
 
 async function run(flags: SingleRunFlags): Promise<number> {
   const seed = flags.seed ?? drawSeed();
   checkSimulatorFlags(flags);
+  demandContainers(flags, [flags.build]);
   runConfigFrom(flags, flags.build, seed, flags.runtime ?? 'local');
   const progress = createProgress();
   progress.line(`seed ${seed} · ${buildInWords(flags.build, flags.defect)}`);
@@ -48,14 +50,15 @@ async function run(flags: SingleRunFlags): Promise<number> {
   }
   const signal = onInterrupt(progress);
   const { chooseRuntime } = await import('../run/runtimes.ts');
-  const runtime = await chooseRuntime(flags.runtime);
+  const runtime = await chooseRuntime(flags.besideForeign === true ? 'docker' : flags.runtime);
   progress.line(runtime.reason);
   const directory = createStoreDirectory(flags.store, 'run', new Date());
   pointLatest(flags.store, directory);
   const config = runConfigFrom(flags, flags.build, seed, runtime.name);
   const command = commandOfRun(config);
   const { executeRun } = await import('../run/run.ts');
-  const { results, error } = await executeRun({
+  const { releaseRuntime } = await import('../run/runtimes.ts');
+  const report = await executeRun({
     config,
     runtime,
     directory,
@@ -65,6 +68,8 @@ async function run(flags: SingleRunFlags): Promise<number> {
     signal,
     ...(flags.leaveDbRunning ? { keep: (cluster) => keepUntilInterrupted(cluster, progress, signal) } : {}),
   });
+  const { results } = report;
+  const error = report.error ?? (await releaseRuntime(runtime));
   if (results !== null) {
     sayResults(results, progress.line);
     progress.line(`report  ${shownPath(join(directory, 'report.html'))}`);

@@ -67,9 +67,29 @@ export const defaultRunConfig: Omit<RunConfig, 'build' | 'runtime' | 'seed'> = {
   leaveRunning: false,
 };
 
+/**
+ * What is different where brokers that others wrote take part, on either side of a comparison: times that suit them, and
+ * no loss of power, which nobody can bring about without knowing what a broker has flushed.
+ */
+export const foreignRunConfig: typeof defaultRunConfig = {
+  ...defaultRunConfig,
+  settleTimeoutMs: 60_000,
+  nemesis: defaultRunConfig.nemesis.filter((kind) => kind !== 'power-loss'),
+  replicaLagTimeMaxMs: 3_000,
+  brokerSessionTimeoutMs: 2_000,
+};
+
+/** The topic of a run: a cluster of foreign brokers serves several, so there it is named after the seed. */
+export function topicOf(seed: number, besideForeign: boolean): string {
+  return besideForeign ? `${defaultRunConfig.topic}-${seed}` : defaultRunConfig.topic;
+}
+
 /** Which kinds of fault each runtime can bring about. A plan of the default kinds is the same for all of them. */
 export const faultKindsOf: Readonly<Record<RunConfig['runtime'], readonly FaultKind[]>> = {
   sim: faultKinds,
   local: faultKinds.filter((kind) => kind !== 'slow-links'),
   docker: faultKinds.filter((kind) => kind !== 'slow-links'),
 };
+
+/** Which kinds of fault any cluster of foreign brokers can be given, as far as its target does not say otherwise. */
+export const foreignFaultKinds: readonly FaultKind[] = faultKindsOf.docker.filter((kind) => kind !== 'power-loss');

@@ -5,18 +5,20 @@
  * if a later phase fails: an anomaly that the history already holds is not lost because a container would not stop. The
  * order of the last phases is fixed: heal and prove it, close the producers, settle within a measured bound, read
  * everything back from the leaders, copy the data directories between two equal readings of the trace, close the
- * clients, remove the cluster.
+ * clients, remove the cluster. Brokers that others wrote are observed instead of traced (`subject.ts` knows in what that
+ * differs); one of them that ends by itself is a finding, and is started again when the faults are over.
  *
  * Invariant: a failure of the environment is returned as an error beside the results, never as an anomaly.
  */
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import type { ProcessEnd } from '../../checker/evidence.ts';
 import { nodeName } from '../../checker/parse-trace.ts';
+import type { Key } from '../../checker/history.ts';
 import type { RunResults } from '../../checker/results.ts';
-import type { Cluster, LinkProbe, NodeId } from '../../nemesis/ports.ts';
+import type { Cluster, LinkProbe, NodeId, NodeName } from '../../nemesis/ports.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
 import type { LoadPlan } from '../sim/simulation.ts';
-import { endsOf, leadersOf } from '../../nemesis/rest.ts';
+import { leadersOf } from '../../nemesis/rest.ts';
 import { isFullySynced } from '../../nemesis/view.ts';
 import { collectedBytes } from '../check/collected-bytes.ts';
 import { keyOf } from '../client/operations.ts';
@@ -26,14 +28,15 @@ import { finalReadTimeoutMs, healTimeoutMs, readyTimeoutMs, restMs } from '../pl
 import { createRandom } from '../plan/random.ts';
 import type { Progress } from '../progress.ts';
 import { writeJson } from '../store.ts';
-import { createAdmin, type Admin } from './admin.ts';
+import type { Admin } from './admin.ts';
 import { prepareFaults } from './faults.ts';
 import { startLoad } from './load.ts';
-import { lastWords, nodeCommand } from './node-command.ts';
+import { lastWords } from './node-command.ts';
 import { planOf } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { ChosenRuntime } from './runtimes.ts';
 import { proveHealed, settle } from './settle.ts';
+import { deploySubject, type Subject, type SubjectFacts } from './subject.ts';
 import { recordTrace, type TraceLog } from './trace-log.ts';
 
 export interface RunRequest {
@@ -60,7 +63,7 @@ export interface RunReport {
 }
 
 /** What is known of a run besides its history and trace; `run.json`. */
-export interface RunFile {
+export interface RunFile extends SubjectFacts {
   readonly schemaVersion: 1;
   readonly name: string;
   readonly command: string;
@@ -81,7 +84,9 @@ export interface RunFile {
   /** Of the copied logs. */
   collectedBytes: number | null;
   /** How many lines were written: who checks a copy of the run can tell that its end is missing. */
-  recordedLines: { history: number; trace: number } | null;
+  recordedLines: { history: number; trace: number; observations?: number } | null;
+  /** Processes that ended by themselves, of a cluster that is observed. */
+  ends?: ProcessEnd[];
   /** Wall time of each phase. */
   phases: Record<string, number>;
   error?: string;
@@ -89,6 +94,8 @@ export interface RunFile {
 
 const DEPLOY_TIMEOUT_MS = 120_000;
 const COLLECT_ATTEMPTS = 5;
+/** Between two looks at where the partitions end, while they do not end where the logs do. */
+const ENDS_PAUSE_MS = 200;
 
 /** Does one run and checks it. Rejects for programmer errors only. */
 export async function executeRun(request: RunRequest): Promise<RunReport> {
@@ -167,8 +174,10 @@ class Run {
   /** Aborted by the user's interrupt or by the first failure, whichever comes first. */
   readonly #ending = new AbortController();
   #failure: Error | null = null;
-  /** Nodes that ended by themselves, by a fault of their own. */
-  readonly #crashed = new Set<LinkProbe['from']>();
+  /** Nodes that ended by themselves, by a fault of their own, and have not been started again. */
+  readonly #crashed = new Set<NodeName>();
+  /** Where the partitions end, as the brokers say after settling. */
+  #ends: ReadonlyMap<Key, number> = new Map();
 
   constructor(request: RunRequest, file: RunFile) {
     this.#request = request;
@@ -184,19 +193,21 @@ class Run {
     const { directory, runtime, config } = this.#request;
     const recorder = createRecorder(join(directory, 'history.jsonl'), this.#clockOriginNs);
     try {
-      const cluster = await this.#phase('deploying', () =>
+      const subject = await this.#phase('deploying', () =>
         this.#deployed(
-          runtime.deploy({
-            runId: `${config.build.replaceAll(/[^a-z0-9]+/g, '-')}-${process.pid}-${randomBytes(3).toString('hex')}`,
-            brokers: Array.from({ length: config.brokers }, (_, index) => index + 1),
-            command: nodeCommand(config, this.#clockOriginNs),
+          deploySubject({
+            config,
+            keys: this.#keys,
+            runtime,
             directory,
+            clockOriginNs: this.#clockOriginNs,
             progress: (line) => this.#request.progress.step(line),
             signal: this.#ending.signal,
           }),
         ),
       );
-      await this.#with(cluster, recorder, (trace) => this.#test(cluster, trace, recorder));
+      Object.assign(this.#file, subject.facts);
+      await this.#with(subject, recorder, (trace) => this.#test(subject, trace, recorder));
     } catch (cause) {
       // Deploying rejects when it is interrupted: what ended the run counts, not what then failed.
       this.#check();
@@ -207,13 +218,13 @@ class Run {
   }
 
   /** A deployment that hangs is given up. Should the cluster come about after all, it is removed then. */
-  async #deployed(deploying: Promise<Cluster>): Promise<Cluster> {
+  async #deployed(deploying: Promise<Subject>): Promise<Subject> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       const error = new EnvironmentError(`the cluster did not come up within ${DEPLOY_TIMEOUT_MS / 1000} s`);
       this.#fail(error);
       reject(error);
-      void deploying.then((cluster) => cluster.close()).catch(() => undefined);
+      void deploying.then(({ cluster }) => cluster.close()).catch(() => undefined);
     }, DEPLOY_TIMEOUT_MS);
     try {
       return await Promise.race([deploying, late]);
@@ -223,46 +234,68 @@ class Run {
   }
 
   /** Runs `test` on the cluster and removes the cluster afterwards, whatever happened. */
-  async #with(cluster: Cluster, recorder: Recorder, test: (trace: TraceLog) => Promise<void>): Promise<void> {
+  async #with(subject: Subject, recorder: Recorder, test: (trace: TraceLog) => Promise<void>): Promise<void> {
+    const { cluster, linesFile } = subject;
     let trace: TraceLog | undefined;
     let tested = false;
     try {
       cluster.onUnexpectedExit((node, detail, blame) => {
-        if (tested) return;
-        const ended = `${nodeName(node)} ended by itself: ${lastWords(detail)}`;
-        // A node that lost its disk says nothing about what it promises; one that broke a rule of its own does.
-        if (blame === 'environment') this.#fail(new EnvironmentError(ended));
-        else {
-          this.#crashed.add(node);
-          this.#remain([ended]);
-        }
+        if (!tested) this.#ended(subject, node, detail, blame);
       });
-      trace = recordTrace(cluster, join(this.#request.directory, 'trace.jsonl'), this.#keys, (error) =>
-        this.#fail(error),
-      );
+      trace = recordTrace(cluster, join(this.#request.directory, linesFile), this.#keys, (error) => this.#fail(error));
       await test(trace);
       this.#check();
       // What is done to the cluster while it is kept, and the Ctrl-C that ends that, is not part of the test.
       tested = true;
       trace.close();
-      await this.#request.keep?.(cluster);
+      if (this.#request.keep !== undefined) await this.#request.keep(cluster);
+      else if (this.#leftClean()) subject.leaveClean();
     } finally {
       const { residue } = await this.#phase('removing the cluster', () => cluster.close());
       trace?.close();
-      this.#file.recordedLines = { history: recorder.lines, trace: trace?.lines ?? 0 };
+      const lines = trace?.lines ?? 0;
+      this.#file.recordedLines = {
+        history: recorder.lines,
+        ...(linesFile === 'trace.jsonl' ? { trace: lines } : { trace: 0, observations: lines }),
+      };
       if (residue.length > 0)
         this.#fail(new EnvironmentError(`could not remove ${residue.join(', ')}: try tidemark gc`));
     }
     if (this.#failure !== null) throw this.#failure;
   }
 
-  async #test(cluster: Cluster, trace: TraceLog, recorder: Recorder): Promise<void> {
+  /** A process ended without an action of ours. */
+  #ended(subject: Subject, node: NodeName, detail: string, blame: 'environment' | 'node'): void {
+    const ended = `${nodeName(node)} ended by itself: ${lastWords(detail)}`;
+    const more = subject.end(node);
+    if (more !== null) {
+      const time = Number(process.hrtime.bigint() - this.#clockOriginNs);
+      this.#file.ends = [...(this.#file.ends ?? []), { node, detail, blame, time, ...more }];
+    }
+    // A node that lost its disk says nothing about what it promises; one that broke a rule of its own does.
+    if (blame === 'environment') this.#fail(new EnvironmentError(ended));
+    else {
+      this.#crashed.add(node);
+      // Where it is started again, it is a finding of its own, and nothing that remains.
+      if (more === null) this.#remain([ended]);
+    }
+  }
+
+  #leftClean(): boolean {
+    const { settled, healed, logsCollected, ends = [] } = this.#file;
+    return settled === true && healed === true && logsCollected && ends.length === 0;
+  }
+
+  async #test(subject: Subject, trace: TraceLog, recorder: Recorder): Promise<void> {
+    const { cluster } = subject;
     const { config, directory } = this.#request;
     const random = createRandom(config.seed);
     const { schedule = planOf(config), load: plan } = this.#request;
     writeJson(join(directory, 'schedule.json'), schedule);
     if (plan !== undefined) writeJson(join(directory, 'load.json'), plan);
-    const admin = createAdmin(cluster.addresses, config.clientTimeoutMs);
+    // A trace is told from its first line on to whoever subscribes at once: so our own brokers are not waited for.
+    const spoken = subject.spoken ?? (await subject.speak(this.#ending.signal));
+    const { admin } = spoken;
     const faults = prepareFaults({
       schedule,
       cluster,
@@ -273,7 +306,10 @@ class Run {
       clockOriginNs: this.#clockOriginNs,
       onFailure: (error) => this.#fail(error),
     });
-    await this.#phase('getting ready', () => this.#getReady(admin, trace));
+    await this.#phase('getting ready', async () => {
+      await subject.begin(spoken);
+      await this.#getReady(subject, admin, trace);
+    });
 
     const load = startLoad({
       addresses: cluster.addresses,
@@ -281,6 +317,8 @@ class Run {
       recorder,
       random,
       plan,
+      versions: spoken.versions,
+      onCompletion: (completion) => subject.completed(completion),
       clockOriginNs: this.#clockOriginNs,
       onFailure: (error) => this.#fail(error),
     });
@@ -291,15 +329,16 @@ class Run {
       );
       await this.#phase('healing', async () => {
         await faults.stop();
+        if (cluster.observed === true) await this.#startAgain(cluster);
         await this.#proveHealed(cluster);
       });
       await this.#phase('closing the producers', () => load.stop());
-      await this.#phase('settling', () => this.#settle(trace));
+      await this.#phase('settling', () => this.#settle(subject, admin, trace));
       await this.#phase('reading back', async () => {
-        const reached = await load.finalRead(endsOf(trace.view), finalReadTimeoutMs);
+        const reached = await load.finalRead(this.#ends, finalReadTimeoutMs);
         this.#file.finalReadComplete = [...reached.values()].every((key) => key.complete);
       });
-      await this.#phase('collecting the logs', () => this.#collect(cluster, trace));
+      await this.#phase('collecting the logs', () => this.#collect(subject, trace));
       this.#file.finalLeaders = leadersOf(trace.view);
     } finally {
       // After a failure too: nothing of ours may talk to an address whose network is about to go.
@@ -308,11 +347,19 @@ class Run {
     }
   }
 
-  async #getReady(admin: Admin, trace: TraceLog): Promise<void> {
+  async #getReady(subject: Subject, admin: Admin, trace: TraceLog): Promise<void> {
     const { config } = this.#request;
     const { topic: name, partitions, replicationFactor } = config;
     const { signal } = this.#ending;
-    await admin.createTopic({ name, partitions, replicationFactor, timeoutMs: readyTimeoutMs, signal });
+    const { assignment } = subject;
+    await admin.createTopic({
+      name,
+      partitions,
+      replicationFactor,
+      ...(assignment === undefined ? {} : { assignment }),
+      timeoutMs: readyTimeoutMs,
+      signal,
+    });
     const ready = await trace.until(() => isFullySynced(trace.view), readyTimeoutMs, signal);
     this.#check();
     if (!ready)
@@ -321,26 +368,44 @@ class Run {
       );
   }
 
+  /** Once: the run must go on, and a broker that ends again has its say again. */
+  async #startAgain(cluster: Cluster): Promise<void> {
+    const nodes = [...this.#crashed];
+    this.#crashed.clear();
+    await Promise.all(nodes.map((node) => cluster.perform({ port: 'process', verb: 'start', node })));
+  }
+
   async #proveHealed(cluster: Cluster): Promise<void> {
     const started = performance.now();
     const deaf = await proveHealed(cluster, healTimeoutMs, this.#ending.signal);
     this.#check();
     // A node that crashed does not answer, whatever its links are like.
-    const isCut = ({ from, to }: LinkProbe): boolean => !this.#crashed.has(from) && !this.#crashed.has(to);
+    const hasCrashed = (place: LinkProbe['from']): boolean => place !== 'clients' && this.#crashed.has(place);
+    const isCut = ({ from, to }: LinkProbe): boolean => !hasCrashed(from) && !hasCrashed(to);
     this.#file.healed = !deaf.some(isCut);
     this.#file.healMs = Math.round(performance.now() - started);
     this.#remain(deaf.map((probe) => `no round trip from ${probe.from} to ${probe.to}: ${probe.error ?? 'no answer'}`));
   }
 
-  async #settle(trace: TraceLog): Promise<void> {
+  async #settle(subject: Subject, admin: Admin, trace: TraceLog): Promise<void> {
     const { config } = this.#request;
     const started = performance.now();
-    const { settled, residual } = await settle(trace, config.settleTimeoutMs, restMs(config), this.#ending.signal);
-    // A cluster that was not given its time has not failed to settle.
-    this.#check();
-    this.#file.settled = settled && this.#file.healed === true;
-    this.#file.settleMs = Math.round(performance.now() - started);
-    this.#remain(residual);
+    const leftMs = (): number => Math.max(0, config.settleTimeoutMs - (performance.now() - started));
+    for (;;) {
+      const { settled, residual } = await settle(trace, leftMs(), restMs(config), this.#ending.signal);
+      // A cluster that was not given its time has not failed to settle.
+      this.#check();
+      const { ends, unrest } = await subject.ends(admin, trace.view);
+      this.#ends = ends;
+      if (settled && unrest.length > 0 && leftMs() > restMs(config)) {
+        await new Promise((resolve) => setTimeout(resolve, ENDS_PAUSE_MS));
+        continue;
+      }
+      this.#file.settled = settled && unrest.length === 0 && this.#file.healed === true;
+      this.#file.settleMs = Math.round(performance.now() - started);
+      this.#remain([...residual, ...unrest]);
+      return;
+    }
   }
 
   /** What was still wrong in the end. */
@@ -349,10 +414,10 @@ class Run {
   }
 
   /** Copies the data directories; again if a replica changed meanwhile, as then the copies tell of different moments. */
-  async #collect(cluster: Cluster, trace: TraceLog): Promise<void> {
+  async #collect(subject: Subject, trace: TraceLog): Promise<void> {
     for (let attempt = 1; attempt <= COLLECT_ATTEMPTS; attempt += 1) {
       const before = trace.changes;
-      await cluster.collect();
+      await subject.collect();
       if (trace.changes !== before) continue;
       this.#file.collectedBytes = collectedBytes(join(this.#request.directory, 'data'));
       this.#file.logsCollected = true;

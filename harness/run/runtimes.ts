@@ -41,6 +41,12 @@ export async function chooseRuntime(wanted: 'local' | 'docker' | undefined): Pro
   return local(`no containers: ${probe.line}`);
 }
 
+/** Ends what a runtime kept for later runs. What could not be removed is an error to end with. */
+export async function releaseRuntime({ foreign }: ChosenRuntime): Promise<EnvironmentError | null> {
+  const { residue } = (await foreign?.release()) ?? { residue: [] };
+  return residue.length === 0 ? null : new EnvironmentError(`could not remove ${residue.join(', ')}: try tidemark gc`);
+}
+
 async function local(why: string): Promise<ChosenRuntime> {
   const { deployLocal } = await import('../local/runtime.ts');
   return { name: 'local', reason: `brokers run as local processes (${why})`, deploy: deployLocal };
