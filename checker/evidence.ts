@@ -5,7 +5,7 @@
  * judged, and {@link Evidence.notes} what else a reader should know.
  */
 import type { FinalLog, FinalLogs } from './final-logs.ts';
-import type { Key } from './history.ts';
+import type { FaultRecord, Key } from './history.ts';
 import type { HistoryIndex } from './index-history.ts';
 import type { Observations } from './observations.ts';
 import type { TraceNode } from './parse-trace.ts';
@@ -187,7 +187,9 @@ export function storageFaultSeen(evidence: Evidence, key: Key): boolean {
   const ineffective = new Set(
     faults.filter(({ record }) => record.effective === false).map(({ record }) => record.fault),
   );
-  if (faults.some(({ kind, record }) => !harmlessToStorage.has(kind) && !ineffective.has(record.fault))) return true;
+  const mayHarm = ({ kind, record }: (typeof faults)[number]): boolean =>
+    kind === 'script' ? scriptMayHarm(record, faults) : !harmlessToStorage.has(kind) && !ineffective.has(record.fault);
+  if (faults.some(mayHarm)) return true;
   const { cluster } = evidence;
   const partition = partitionOf(evidence, key);
   if (cluster === null || partition === null) return false;
@@ -195,6 +197,13 @@ export function storageFaultSeen(evidence: Evidence, key: Key): boolean {
     if (rows.some((row) => cluster.store.recoveries.get(row)?.cut === 'power-loss')) return true;
   }
   return false;
+}
+
+/** A script has done what the record of its end says, whether or not it went as it should; without one, nobody knows. */
+function scriptMayHarm(record: FaultRecord, faults: HistoryIndex['faults']): boolean {
+  const { fault, phase, evidence } = record;
+  if (phase === 'end') return evidence?.every(({ action }) => action !== 'power-loss') !== true;
+  return !faults.some((other) => other.record.fault === fault && other.record.phase === 'end');
 }
 
 /** True when a leader from outside the ISR was elected, or may have been where no trace says, or none to the end. */

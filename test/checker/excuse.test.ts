@@ -252,6 +252,24 @@ describe('without a whole trace', () => {
     expect(losses(results)).toEqual(expected);
   });
 
+  it.each([
+    ['cut no power', ['pause', 'call', 'resume'], ['start', 'end'], ['violation']],
+    ['cut the power of somebody', ['kill', 'power-loss', 'start'], ['start', 'end'], []],
+    ['never told what it did', [], ['start'], []],
+  ] as const)(
+    'a script that %s excuses accordingly, whether or not it came to its end',
+    (_, actions, phases, expected) => {
+      const story = s1a('hw');
+      for (const phase of phases) {
+        const told = { effective: false, evidence: actions.map((action) => ({ action, effective: true })) };
+        const value = { fault: 'the script', phase, roles: {}, nodes: {}, ...(phase === 'end' ? told : {}) };
+        story.operation({ process: 'nemesis', type: 'info', f: 'script', value });
+      }
+      const results = story.check({ ...without, run: { ...story.input().run, finalLeaders: { 'tide-0': 1 } } });
+      expect(losses(results)).toEqual(expected);
+    },
+  );
+
   it('a trace with a hole counts as none: nothing is excused by what it does not show', () => {
     const story = s11();
     const trace = story.trace.filter((line) => !line.includes('"truncation"'));
