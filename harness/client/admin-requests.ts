@@ -182,12 +182,24 @@ export function refusalOfElection(body: ResponseBody<'ElectLeaders'>): string | 
   return firstRefusal([whole, ...each], [ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED]);
 }
 
-/** Of the ZooKeeper era: only the controller does these, and any other broker says so. */
-export function isRefusedByOther(answer: {
-  readonly errorCode?: number;
-  readonly topics?: readonly { readonly errorCode: number }[];
-}): boolean {
-  const codes = [answer.errorCode, ...(answer.topics ?? []).map(({ errorCode }) => errorCode)];
+/**
+ * Of the ZooKeeper era: only the controller does these, and any other broker says so, for the whole request, for a topic
+ * or for a partition (ElectLeaders of Kafka 2.8).
+ */
+export function isRefusedByOther(
+  answer: ResponseBody<'CreateTopics'> | ResponseBody<'AlterPartitionReassignments'> | ResponseBody<'ElectLeaders'>,
+): boolean {
+  const codes =
+    'topics' in answer
+      ? answer.topics.map(({ errorCode }) => errorCode)
+      : [
+          answer.errorCode,
+          ...('responses' in answer
+            ? answer.responses.flatMap(({ partitions }) => partitions.map(({ errorCode }) => errorCode))
+            : answer.replicaElectionResults.flatMap(({ partitionResult }) =>
+                partitionResult.map(({ errorCode }) => errorCode),
+              )),
+        ];
   return codes.includes(ErrorCode.NOT_CONTROLLER);
 }
 

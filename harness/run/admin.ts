@@ -134,7 +134,10 @@ export function createAdmin(
     const first = await ask(api, body, nodes);
     if (!isRefusedByOther(first.body)) return first.body;
     const controller = controllerOf((await ask('Metadata', metadataRequest([]))).body);
-    return controller === null ? first.body : askAt(controller, api, body, requestTimeoutMs);
+    if (controller === null) return first.body;
+    // As with `isAwake`: throws where it does not answer at once.
+    await askAt(controller, 'Metadata', metadataRequest([]), awakeTimeoutMs);
+    return askAt(controller, api, body, requestTimeoutMs);
   };
 
   const tools: MoveTools = {

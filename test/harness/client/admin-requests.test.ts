@@ -89,10 +89,19 @@ describe('the controller', () => {
     expect(controllerOf({ ...metadata([1]), controllerId: -1 })).toBeNull();
   });
 
-  it('is referred to by any other broker, for the whole request or for a topic', () => {
-    expect(isRefusedByOther({ topics: [{ errorCode: ErrorCode.NOT_CONTROLLER }] })).toBe(true);
-    expect(isRefusedByOther({ errorCode: ErrorCode.NOT_CONTROLLER })).toBe(true);
-    expect(isRefusedByOther({ errorCode: 0, topics: [{ errorCode: ErrorCode.TOPIC_ALREADY_EXISTS }] })).toBe(false);
+  it('is referred to by any other broker, for the whole request, for a topic or for a partition', () => {
+    const other = { errorCode: ErrorCode.NOT_CONTROLLER, errorMessage: null };
+    const topic = { throttleTimeMs: 0, topics: [{ name: 'tide', ...other }] };
+    expect(isRefusedByOther(topic)).toBe(true);
+    expect(isRefusedByOther({ ...topic, topics: [{ name: 'tide', ...none }] })).toBe(false);
+    const order = { throttleTimeMs: 0, allowReplicationFactorChange: true };
+    expect(isRefusedByOther({ ...order, ...other, responses: [] })).toBe(true);
+    const partition = { partitionIndex: 0, ...other };
+    expect(isRefusedByOther({ ...order, ...none, responses: [{ name: 'tide', partitions: [partition] }] })).toBe(true);
+    const partitionResult = [{ partitionId: 0, ...other }];
+    const election = { throttleTimeMs: 0, errorCode: 0, replicaElectionResults: [{ topic: 'tide', partitionResult }] };
+    expect(isRefusedByOther(election)).toBe(true);
+    expect(isRefusedByOther({ ...election, replicaElectionResults: [] })).toBe(false);
   });
 });
 

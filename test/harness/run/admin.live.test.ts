@@ -87,7 +87,7 @@ describe('the admin client', () => {
     const admin = createAdmin(new Map([[1, broker.address]]));
     const assignment = [[1], [1], [1], [1]];
     await admin.createTopic({ name: 'tide', partitions: 4, replicationFactor: 1, assignment, timeoutMs: 5_000 });
-    expect(controller.requests).toEqual(['CreateTopics']);
+    expect(controller.requests).toEqual(['Metadata', 'CreateTopics']);
     expect(asked).toMatchObject({ topics: [{ numPartitions: -1, assignments: [{ brokerIds: [1] }, {}, {}, {}] }] });
     await controller.close();
   });
