@@ -8,7 +8,7 @@
  */
 import type { Reference } from '../../checker/results.ts';
 import type { OffsetAxis } from './offset-axis.ts';
-import type { Act, Cut, FilmRequest, Lane, LaneCell, Still } from './picture.ts';
+import { unknownRule, type Act, type Cut, type FilmRequest, type Lane, type LaneCell, type Still } from './picture.ts';
 import { batchAt, batchName, sameBatch, type ReplicaState, type Replicas } from './replicas.ts';
 import type { Survey } from './survey.ts';
 import type { EventOf, TraceEvent, TracedBatch } from './trace-events.ts';
@@ -60,13 +60,7 @@ export class Camera {
       const title = cuts
         ? `Broker ${cut.node} truncates its log from ${cut.from} to ${cut.to}`
         : `Broker ${cut.node} keeps its whole log, up to ${cut.to}`;
-      this.#act(
-        cuts ? 'truncated' : 'kept',
-        event.time,
-        title,
-        `rule ${cut.rule}${cut.because === '' ? '' : `: ${cut.because}`}`,
-        [this.#before, ...after],
-      );
+      this.#act(cuts ? 'truncated' : 'kept', event.time, title, ruleOf(cut), [this.#before, ...after]);
       this.#before = null;
     }
   }
@@ -102,8 +96,8 @@ export class Camera {
     if (stands !== null && sameBatch(stands, batch)) return;
     const value = this.#survey.valueOf.get(batchName(batch));
     const title = `Broker ${leader.node} is elected, without ${value === undefined ? 'the record' : `record ${value}`}`;
-    const manner = election.clean ? 'clean' : 'unclean';
-    const detail = `epoch ${election.leaderEpoch}, ${manner}, in-sync replicas ${election.isr.join(', ')}, ${election.reason}`;
+    const manner = election.clean === null ? '' : election.clean ? ' clean,' : ' unclean,';
+    const detail = `epoch ${election.leaderEpoch},${manner} in-sync replicas ${election.isr.join(', ')}, ${election.reason}`;
     this.#act('elected', election.time, title, detail, [this.#still('then', election.time, replicas, null)]);
   }
 
@@ -167,8 +161,14 @@ export class Camera {
 }
 
 function isReferenceTo(reference: Reference, event: TraceEvent): boolean {
-  if (reference.source !== 'trace') return false;
+  if (reference.source !== 'trace' && reference.source !== 'observation') return false;
   return reference.node === event.node && reference.boot === event.boot && reference.seq === event.seq;
+}
+
+/** Of brokers that tell no trace only their own log says by which rule they cut. */
+function ruleOf({ rule, because }: Cut): string {
+  if (rule === unknownRule) return because === '' ? 'by which rule, nothing tells' : because;
+  return `rule ${rule}${because === '' ? '' : `: ${because}`}`;
 }
 
 function cutOf({ node, from, to, rule, evidence }: EventOf<'truncation'>): Cut {

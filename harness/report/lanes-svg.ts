@@ -10,7 +10,7 @@
  * Invariant: no two labels overlap. The log end, which is never left of the high watermark, is named to its right; the
  * high watermark to its left, or one row deeper where there is no room. The arrow and its rule have rows of their own.
  */
-import type { Act, Cut, Film, Lane, LaneCell, Still } from './picture.ts';
+import { unknownRule, type Act, type Cut, type Film, type Lane, type LaneCell, type Still } from './picture.ts';
 import { html, type Content, type Markup } from './html.ts';
 import { heading, type Level } from './page.ts';
 import type { Column } from './offset-axis.ts';
@@ -185,13 +185,14 @@ function drawGhost(ghost: LaneCell | null, now: LaneCell | null, column: Column,
 
 /** The bar of what counts as committed, and the two ends with their names. */
 function drawTide(film: Film, lane: Lane, top: number, width: number): Content {
-  const hw = LEFT + film.axis.edge(lane.hw) * CELL;
   const leo = LEFT + film.axis.edge(lane.leo) * CELL;
+  const y = top + TIDE;
+  if (lane.hw === null) return caret('leo', leo, y, `LEO ${sayEnd(film, lane.leo)}`, 'start', BOX + TIDE);
+  const hw = LEFT + film.axis.edge(lane.hw) * CELL;
   const bar =
     lane.hw > 0 && hw > LEFT
       ? html`<rect x="${LEFT}" y="${top + 1}" width="${round(hw - LEFT)}" height="${TIDE - 1}" class="tide" />`
       : null;
-  const y = top + TIDE;
   if (lane.hw === lane.leo) {
     const text = `HW = LEO ${sayEnd(film, lane.leo)}`;
     const anchor = leo + 8 + textWidth(text, FONT) <= width ? 'start' : 'end';
@@ -214,6 +215,7 @@ function drawTide(film: Film, lane: Lane, top: number, width: number): Content {
 
 /** The name of the high watermark goes one row deeper when there is no room to its left. */
 function sinks(film: Film, lane: Lane): boolean {
+  if (lane.hw === null) return false;
   const room = film.axis.edge(lane.hw) * CELL - 8;
   return lane.hw !== lane.leo && textWidth(`HW ${sayEnd(film, lane.hw)}`, FONT) > room;
 }
@@ -239,9 +241,9 @@ function drawCut(film: Film, cut: Cut, top: number, width: number): Markup {
   const to = LEFT + film.axis.edge(cut.to) * CELL;
   const from = LEFT + film.axis.edge(cut.from) * CELL;
   const cuts = cut.to < cut.from;
-  const label = cuts
-    ? `rule ${shortened(cut.rule, 32)}: cut to ${cut.to}`
-    : `rule ${shortened(cut.rule, 32)}: keep all`;
+  const rule =
+    cut.rule === unknownRule ? (cut.because === '' ? 'rule not told' : 'rule in its log') : `rule ${cut.rule}`;
+  const label = `${shortened(rule, 37)}: ${cuts ? `cut to ${cut.to}` : 'keep all'}`;
   const labelWidth = textWidth(label, 11.5);
   const x = Math.max(LEFT, Math.min(to, width - labelWidth - 4));
   const y = top + 24;
@@ -271,7 +273,7 @@ function sayCell(cell: LaneCell): string {
 
 function describe(film: Film, act: Act, still: Still): string {
   const lanes = still.lanes.map(
-    (lane) => `broker ${lane.node}, ${lane.role}: log end ${lane.leo}, high watermark ${lane.hw}`,
+    (lane) => `broker ${lane.node}, ${lane.role}: log end ${lane.leo}, high watermark ${lane.hw ?? 'not seen'}`,
   );
   const when = still.when === 'then' ? '' : `, just ${still.when}`;
   return `Replicas of ${film.key} at ${seconds(act.time)}${when}: ${act.title}. ${lanes.join('; ')}.`;

@@ -13,6 +13,7 @@ import type { RunFiles } from './run-files.ts';
 import { acknowledgedSends, sightingsAt, type Sighting } from './sightings.ts';
 import { storyOf, type Story } from './story.ts';
 import type { TraceEvent } from './trace-events.ts';
+import { observedInWords } from './target.ts';
 import { drawTimeline, timelineColumns } from './timeline-svg.ts';
 import { extentOf, makeTimeline } from './timeline.ts';
 import { counted, listInWords, referenceInWords, seconds, shortened } from './words.ts';
@@ -56,12 +57,15 @@ export function viewPartition(files: RunFiles, key: string): PartitionView {
 }
 
 /** The pictures, one below the other, with their legend. */
-export function drawFilm({ film }: PartitionView, level: Level): Markup {
-  if (film.acts.length === 0)
-    return html`<p class="note">There is no trace of this partition, so nothing can be drawn.</p>`;
+export function drawFilm({ film, files }: PartitionView, level: Level): Markup {
+  if (film.acts.length === 0) {
+    const lacking = files.observed === null ? 'is no trace' : 'are no observations';
+    return html`<p class="note">There ${lacking} of this partition, so nothing can be drawn.</p>`;
+  }
   return html`<div class="film">
     ${legend(film)} ${film.acts.map((act) => drawAct(film, act, level))}
     ${film.omitted > 0 ? html`<p class="note">${counted(film.omitted, 'other truncation')} of this partition, away from what is told here, ${film.omitted === 1 ? 'is' : 'are'} not shown.</p>` : null}
+    ${files.observed === null ? null : html`<p class="note">${observedInWords(files.observed)}</p>`}
   </div>`;
 }
 

@@ -1,6 +1,6 @@
 /**
  * What a film consists of, as data: acts, each with one or two stills; a still with one lane per replica; a lane with one
- * cell for each column of the axis. Types only.
+ * cell for each column of the axis.
  */
 import type { Exposure } from '../../checker/results.ts';
 import type { OffsetAxis } from './offset-axis.ts';
@@ -27,12 +27,16 @@ export interface Lane {
   readonly leaderEpoch: number;
   readonly inIsr: boolean;
   readonly leo: number;
-  readonly hw: number;
+  /** Null where nobody saw it. */
+  readonly hw: number | null;
   /** One for each column of the axis; null where the replica holds nothing, and in gaps. */
   readonly cells: readonly (LaneCell | null)[];
   /** What this replica had held there and no longer does. */
   readonly ghosts: readonly (LaneCell | null)[];
 }
+
+/** What a rule is called that nobody told. */
+export const unknownRule = 'unknown';
 
 /** A truncation: where the log ended, where it has to end, by which rule and why. */
 export interface Cut {

@@ -17,7 +17,8 @@ export interface ReplicaState {
   /** Epoch of the role; −1 before the first. */
   leaderEpoch: number;
   leo: number;
-  hw: number;
+  /** Null where nobody saw it. */
+  hw: number | null;
   /** In the order of their offsets. */
   readonly batches: TracedBatch[];
   /** What was removed, the newest last; bounded. */
@@ -72,7 +73,7 @@ export class Replicas {
   #replica(node: number): ReplicaState {
     let replica = this.byNode.get(node);
     if (replica === undefined) {
-      replica = { node, role: 'starting', leaderEpoch: -1, leo: 0, hw: 0, batches: [], removed: [] };
+      replica = { node, role: 'starting', leaderEpoch: -1, leo: 0, hw: null, batches: [], removed: [] };
       this.byNode.set(node, replica);
     }
     return replica;
@@ -138,7 +139,7 @@ function applyTo(replica: ReplicaState, event: TraceEvent): void {
       return;
     case 'truncation':
       cutTo(replica, event.to);
-      replica.hw = Math.min(replica.hw, replica.leo);
+      if (replica.hw !== null) replica.hw = Math.min(replica.hw, replica.leo);
       return;
     case 'log-start': {
       const kept = replica.batches.findIndex((batch) => batch.last >= event.to);

@@ -13,6 +13,7 @@ import { readLines } from '../check/read-lines.ts';
 import { errorCode } from '../errors.ts';
 import { shownPath } from '../shown-path.ts';
 import { HistoryCollector, type HistoryPart } from './history-events.ts';
+import { completeObservations, sourcesOf, type ObservedFrom } from './observed-lines.ts';
 import { readRunResults } from './read-results.ts';
 import { storyKeys } from './story.ts';
 import { inClockOrder, traceEvent, type TraceEvent } from './trace-events.ts';
@@ -27,6 +28,8 @@ export interface RunFiles {
   /** In the order of the run's clock: events of those partitions, starts and stops, fences. */
   readonly trace: readonly TraceEvent[];
   readonly history: HistoryPart;
+  /** What the lanes rest on, where brokers tell no trace and were watched from outside. */
+  readonly observed: ObservedFrom | null;
   /** What could not be read, or was left out. */
   readonly notes: readonly string[];
 }
@@ -39,14 +42,21 @@ const OPERATIONS_MAX = 600_000;
 export function readRunFiles(directory: string, first: string | null = null): RunFiles {
   const results = readRunResults(join(directory, 'results.json'));
   const notes: string[] = [];
-  const tracePath = join(directory, 'trace.jsonl');
+  const isObserved = results.run.target !== undefined;
+  const tracePath = join(directory, linesFileOf(results));
   const found = storyKeys(results);
   const keys = [
     ...new Set([...(first === null ? [] : [first]), ...(found.length > 0 ? found : busiestKeys(tracePath))]),
   ];
-  const trace = readTrace(tracePath, keys, notes);
+  const lines = isObserved ? readObserved(tracePath, keys, notes) : null;
+  const trace = lines === null ? readTrace(tracePath, keys, notes) : eventsOf(completeObservations(lines));
   const history = readHistory(join(directory, 'history.jsonl'), keys, notes);
-  return { directory, results, keys, trace, history, notes };
+  return { directory, results, keys, trace, history, observed: lines === null ? null : sourcesOf(lines), notes };
+}
+
+/** What brokers told, or what was seen of those that tell nothing. */
+export function linesFileOf({ run }: RunResults): string {
+  return run.target === undefined ? 'trace.jsonl' : 'observations.jsonl';
 }
 
 /** The command that tells the life of the record that the report is about, if it is about one. */
@@ -63,26 +73,48 @@ export function lifeOfRecord({ directory, results, keys }: RunFiles): readonly (
   ];
 }
 
-function readTrace(path: string, keys: readonly string[], notes: string[]): TraceEvent[] {
+/** Tells by its text whether a line is about one of the partitions, or about none. */
+function concerning(keys: readonly string[]): (line: string) => boolean {
   const wanted = keys.map((key) => JSON.stringify(key));
   const [event, partition] = ['"event":', '"partition":'];
-  const concerns = (line: string): boolean => {
+  return (line) => {
     const what = line.indexOf(event) + event.length;
     if (line.startsWith('"fetch"', what) || line.startsWith('"fenced"', what)) return false;
     const where = line.indexOf(partition, what);
     return where === -1 || wanted.some((key) => line.startsWith(key, where + partition.length));
   };
+}
+
+function readTrace(path: string, keys: readonly string[], notes: string[]): TraceEvent[] {
   const events: TraceEvent[] = [];
-  eachParsed(path, concerns, notes, (line) => {
+  eachParsed(path, concerning(keys), notes, (line) => {
     const event = traceEvent(line);
     if (event !== null && (event.partition === null || keys.includes(event.partition))) events.push(event);
-    if (events.length < EVENTS_MAX) return true;
-    notes.push(
-      `trace.jsonl holds more than ${EVENTS_MAX} lines of these partitions: the pictures end at the last that was read`,
-    );
-    return false;
+    return hasRoom(path, events.length, notes);
   });
   return inClockOrder(events);
+}
+
+/** Lines as they are: what one of them lacks may stand in another. */
+function readObserved(path: string, keys: readonly string[], notes: string[]): unknown[] {
+  const lines: unknown[] = [];
+  eachParsed(path, concerning(keys), notes, (line) => {
+    lines.push(line);
+    return hasRoom(path, lines.length, notes);
+  });
+  return lines;
+}
+
+function eventsOf(lines: readonly unknown[]): TraceEvent[] {
+  return inClockOrder(lines.map(traceEvent).filter((event) => event !== null));
+}
+
+function hasRoom(path: string, count: number, notes: string[]): boolean {
+  if (count < EVENTS_MAX) return true;
+  notes.push(
+    `${nameOf(path)} holds more than ${EVENTS_MAX} lines of these partitions: the pictures end at the last that was read`,
+  );
+  return false;
 }
 
 function readHistory(path: string, keys: readonly string[], notes: string[]): HistoryPart {

@@ -12,8 +12,9 @@ import { html, type Content, type Markup } from './html.ts';
 import { measureInWords } from './measure-words.ts';
 import { badge, commands, configuration, figures, moodOf, opening, page, table } from './page.ts';
 import { anomalyCard, drawFilm, drawTimelines, viewPartition, type PartitionView } from './partition.ts';
-import { lifeOfRecord, readRunFiles, type RunFiles } from './run-files.ts';
+import { lifeOfRecord, linesFileOf, readRunFiles, type RunFiles } from './run-files.ts';
 import { byGravity } from './story.ts';
+import { capabilityTable } from './target.ts';
 import {
   buildInWords,
   counted,
@@ -69,6 +70,14 @@ export function renderRun(files: RunFiles): string {
       <h2>Where the flaw could bite</h2>
       ${exposuresTable(results)}
     </section>
+    ${
+      run.target === undefined
+        ? null
+        : html`<section>
+            <h2>What can be done to ${shortened(run.target.name, 60)}, and known of it</h2>
+            ${capabilityTable(run.target)}
+          </section>`
+    }
     <section>
       <h2>Figures</h2>
       ${measuresTable(results)} ${configuration(run.configuration)}
@@ -90,6 +99,8 @@ export function headline(results: RunResults): string {
     return `Unknown: what this run recorded does not suffice to say whether ${subject} kept its word.`;
   }
   const { exposures } = results;
+  if (exposures === null && results.run.target !== undefined)
+    return `${subject} kept every promise that could be checked; whether it met a moment at which the flaw could bite is not known.`;
   if (exposures === null) return `${subject} kept every promise that could be checked from this history.`;
   if (exposures.length === 0)
     return `${subject} kept its word, but never met a moment at which the flaw could bite: this run proves nothing about it.`;
@@ -108,8 +119,17 @@ function damage(violations: readonly Anomaly[]): string[] {
     const keys = new Set(byKind.get('replica-divergence')?.map(({ key }) => key));
     parts.push(`left replicas that hold different records${keys.size > 1 ? ` in ${keys.size} partitions` : ''}`);
   }
+  if (byKind.has('broker-suicide')) parts.push('had brokers that ended themselves');
+  if (byKind.has('failed-start')) parts.push('had brokers that could not start');
   if (byKind.has('no-convergence')) parts.push('did not come to rest after everything was healed');
-  const told = new Set(['lost-acked-write', 'lost-write', 'replica-divergence', 'no-convergence']);
+  const told = new Set([
+    'lost-acked-write',
+    'lost-write',
+    'replica-divergence',
+    'broker-suicide',
+    'failed-start',
+    'no-convergence',
+  ]);
   const rest = [...byKind]
     .filter(([kind]) => !told.has(kind))
     .map(([kind, list]) => `${kind}${list.length > 1 ? ` (${list.length})` : ''}`);
@@ -127,7 +147,7 @@ function runFigures(results: RunResults): Markup {
   const { measures, faults, exposures } = results;
   const effective = faults.filter((fault) => fault.effective).length;
   const measure = (name: string): Content => {
-    const value = measures[name];
+    const value = measures[name] ?? measures[`${name}Seen`];
     return value === undefined ? 'unknown' : value.toLocaleString('en');
   };
   return figures([
@@ -226,14 +246,14 @@ function proof(fault: FaultSeen | undefined): string {
   return shortened(parts.join('; '), 240);
 }
 
-function exposuresTable({ exposures }: RunResults): Markup {
+function exposuresTable({ exposures, exposuresUnknown = 'there is no trace' }: RunResults): Markup {
   const meaning = html`<p class="note">
     An exposure is a moment at which the high watermark flaw could bite: a member of the ISR becomes follower while it
     holds, at or above its own high watermark, a record that was acknowledged in an earlier epoch.
   </p>`;
   if (exposures === null)
     return html`${meaning}
-      <p>Whether there was one is not known: there is no trace.</p>`;
+      <p>Whether there was one is not known: ${exposuresUnknown}.</p>`;
   if (exposures.length === 0)
     return html`${meaning}
       <p>There was none: this run did not exercise the high watermark flaw.</p>`;
@@ -274,7 +294,8 @@ function measuresTable(results: RunResults): Markup {
 function runCommands(files: RunFiles): Markup {
   const { directory, results, keys } = files;
   const folder = shellWord(shownPath(directory));
-  const trace = shellWord(shownPath(join(directory, 'trace.jsonl')));
+  const trace = shellWord(shownPath(join(directory, linesFileOf(results))));
+  const isObserved = results.run.target !== undefined;
   const [key] = keys;
   return commands([
     ...(results.run.command === null ? [] : [['run it again, with the same seed', results.run.command] as const]),
@@ -285,12 +306,14 @@ function runCommands(files: RunFiles): Markup {
       ? []
       : [
           [
-            'the life of the partition, as its brokers and the controller told it',
+            isObserved
+              ? 'the life of the partition, as it was seen from outside'
+              : 'the life of the partition, as its brokers and the controller told it',
             `grep -F ${shellWord(`"partition":${JSON.stringify(key)}`)} ${trace}`,
           ] as const,
         ]),
     [
-      'the line that a reference names: trace 2.1:40 is node 2, boot 1, seq 40',
+      `the line that a reference names: ${isObserved ? 'seen' : 'trace'} 2.1:40 is node 2, boot 1, seq 40`,
       `grep -E '^\\{"seq":40,.*"node":2,"boot":1,' ${trace}`,
     ],
   ]);

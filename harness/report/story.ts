@@ -22,6 +22,8 @@ const gravity: Partial<Record<AnomalyKind, number>> = {
   'lost-write': 1,
   'replica-divergence': 2,
   'offset-moved': 3,
+  'broker-suicide': 3,
+  'failed-start': 3,
 };
 
 /** Partitions with anomalies, else with exposures; empty when there are neither. */

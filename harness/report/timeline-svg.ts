@@ -67,7 +67,7 @@ export function drawTimeline(
         (reign) =>
           html`<path
             d="M${round(x(reign.from))} ${top - 3}V${y - 4}"
-            class="election${reign.clean ? '' : ' unclean'}"
+            class="election${reign.clean === false ? ' unclean' : ''}"
           />`,
       ),
   );
@@ -191,9 +191,8 @@ function drawReign(reign: Timeline['reigns'][number], x: Scale, y: number): Mark
   const text = [long, brief].find((each) => textWidth(each, FONT) + 8 <= width);
   return html`<g
     ><title>
-      epoch ${reign.epoch}: ${leader}
-      ${reign.elected ? `elected (${reign.clean ? 'clean' : 'unclean'}${reign.reason === '' ? '' : `, ${reign.reason}`})` : `stays (${reign.reason})`}
-      at ${seconds(reign.from)}, for ${duration(reign.to - reign.from)}</title
+      epoch ${reign.epoch}: ${leader} ${reign.elected ? electedInWords(reign) : `stays (${reign.reason})`} at
+      ${seconds(reign.from)}, for ${duration(reign.to - reign.from)}</title
     ><rect
       x="${round(from)}"
       y="${y}"
@@ -202,6 +201,11 @@ function drawReign(reign: Timeline['reigns'][number], x: Scale, y: number): Mark
       ${reign.leader === null ? html`class="nobody"` : html`fill="${epochColour(reign.epoch)}"`}
     />${text === undefined ? null : html`<text x="${round(from + 4)}" y="${y + 10}" class="on-tint${reign.leader === null ? ' none' : ''}">${text}</text>`}</g
   >`;
+}
+
+function electedInWords({ clean, reason }: Timeline['reigns'][number]): string {
+  const manner = [...(clean === null ? [] : [clean ? 'clean' : 'unclean']), ...(reason === '' ? [] : [reason])];
+  return manner.length === 0 ? 'elected' : `elected (${manner.join(', ')})`;
 }
 
 function drawBroker(broker: BrokerLine, x: Scale, y: number): Content {

@@ -37,7 +37,8 @@ export interface Reign {
   readonly leader: number | null;
   /** False where the epoch began without an election. */
   readonly elected: boolean;
-  readonly clean: boolean;
+  /** Null where nobody tells. */
+  readonly clean: boolean | null;
   readonly reason: string;
 }
 

@@ -36,7 +36,8 @@ export type TraceEvent = Common &
         readonly role: 'leader' | 'follower';
         readonly leader: number | null;
         readonly leo: number;
-        readonly hw: number;
+        /** Null where nobody saw it. */
+        readonly hw: number | null;
       }
     | {
         readonly event: 'truncation';
@@ -49,7 +50,8 @@ export type TraceEvent = Common &
         readonly event: 'election';
         readonly leader: number | null;
         readonly isr: readonly number[];
-        readonly clean: boolean;
+        /** Null where nobody tells. */
+        readonly clean: boolean | null;
         readonly reason: string;
       }
     | { readonly event: 'isr'; readonly isr: readonly number[] }
@@ -106,7 +108,7 @@ function partitionEvent(common: Common, line: Fields): TraceEvent | null {
     }
     case 'role': {
       const { role, leo, hw } = line;
-      if ((role !== 'leader' && role !== 'follower') || !isNumber(leo) || !isNumber(hw)) return null;
+      if ((role !== 'leader' && role !== 'follower') || !isNumber(leo) || !(hw === null || isNumber(hw))) return null;
       return { ...common, event, role, leader: isNumber(leader) ? leader : null, leo, hw };
     }
     case 'truncation': {
@@ -127,7 +129,7 @@ function partitionEvent(common: Common, line: Fields): TraceEvent | null {
         event,
         leader: isNumber(leader) ? leader : null,
         isr: list(line['isr']).filter(isNumber),
-        clean: line['clean'] !== false,
+        clean: line['clean'] === null ? null : line['clean'] !== false,
         reason: stringOr(line['reason'], ''),
       };
     case 'isr':

@@ -86,7 +86,8 @@ export function referenceInWords(reference: Reference): string {
 
 /** The evidence of a truncation. */
 export function becauseOf(evidence: Readonly<Record<string, unknown>>): string {
-  const { highWatermark, leader, question, answer, leaderStart, leaderEnd } = evidence;
+  const { highWatermark, leader, question, answer, leaderStart, leaderEnd, words } = evidence;
+  if (words !== undefined) return `as its log said: ${plain(words)}`;
   if (highWatermark !== undefined) return `its own high watermark is ${plain(highWatermark)}`;
   if (isFields(question) && isFields(answer)) {
     return `it asked broker ${plain(leader)} where epoch ${plain(question['epoch'])} ends, and was told that epoch ${plain(answer['epoch'])} ends at ${plain(answer['endOffset'])}`;

@@ -17,7 +17,7 @@ export interface LifeEvent {
   readonly time: number | null;
   /** `broker 2`, `controller`, `process 5`, `nemesis`. */
   readonly who: string;
-  /** The trace's name of the event, or `invoke`, `ok`, `fail`, `info`, `read`, `passed-over`, `fault`, `final-log`, `log-line`. */
+  /** The name of the event in the trace or the observations, or `invoke`, `ok`, `fail`, `info`, `read`, `passed-over`, `fault`, `final-log`, `log-line`. */
   readonly event: string;
   readonly text: string;
   readonly reference: LifeReference;
@@ -59,7 +59,10 @@ export class Names {
   }
 
   of(epoch: number, hash: string): string {
-    return this.#byRecord.get(`${epoch} ${hash}`) ?? `a record (checksum ${hash})`;
+    const known = this.#byRecord.get(`${epoch} ${hash}`);
+    if (known !== undefined) return known;
+    // Of brokers that tell no trace no checksum is seen.
+    return /^[\da-f]{8}$/.test(hash) ? `a record (checksum ${hash})` : 'a record';
   }
 }
 

@@ -14,6 +14,7 @@ import { decompressors } from '../check/decompressors.ts';
 import { openHistory, openPackable } from '../check/history-file.ts';
 import { packable, replicasOf } from '../check/load-run.ts';
 import { UsageError } from '../errors.ts';
+import { completeObservations } from '../report/observed-lines.ts';
 import { counted } from '../report/words.ts';
 import { HistoryLife, ValuesAt } from './history-life.ts';
 import { Events, eventsMax, inOrder, Names, type Life, type LifeEvent } from './life.ts';
@@ -28,7 +29,10 @@ export function recordLife(path: string, key: string, wanted: Wanted): Life {
   const files = filesOf(directory, path);
   const notes: string[] = [];
   const offset = 'offset' in wanted ? wanted.offset : offsetOfValue(files.history, key, wanted.value);
-  const trace = traceLife(files.trace, key, offset, notes);
+  const trace =
+    files.observations === null
+      ? traceLife(files.trace, key, offset, notes)
+      : observedLife(files.observations, key, offset, notes);
   const messages = new Set(trace.written.flatMap(({ msg }) => msg ?? []));
   const seen = new ValuesAt(key, { offset }, messages);
   eachOperation(files.history, notes, (operation) => seen.take(operation));
@@ -63,6 +67,8 @@ export function recordLife(path: string, key: string, wanted: Wanted): Life {
 interface Files {
   readonly history: string;
   readonly trace: string | null;
+  /** Of brokers that tell no trace. */
+  readonly observations: string | null;
 }
 
 function filesOf(directory: string, given: string): Files {
@@ -80,7 +86,8 @@ function filesOf(directory: string, given: string): Files {
         : 'give the folder of a run, such as store/latest';
     throw new UsageError(`${given} holds no history.jsonl; ${hint}`);
   }
-  return { history, trace: packable(directory, 'trace.jsonl') };
+  const trace = packable(directory, 'trace.jsonl');
+  return { history, trace, observations: trace === null ? packable(directory, 'observations.jsonl') : null };
 }
 
 function eachOperation(path: string, notes: string[], take: (operation: Operation) => void): void {
@@ -109,19 +116,36 @@ function traceLife(path: string | null, key: string, offset: number, notes: stri
     notes.push('there is no trace: what the brokers did is not known');
     return life;
   }
+  eachLineOf(path, key, notes, 'trace', (line) => life.take(line));
+  return life;
+}
+
+/** The same from what was seen from outside, of brokers that tell no trace. */
+function observedLife(path: string, key: string, offset: number, notes: string[]): TraceLife {
+  const life = new TraceLife(key, offset);
+  const lines: unknown[] = [];
+  eachLineOf(path, key, notes, 'observations', (line) => lines.push(line));
+  for (const line of completeObservations(lines)) life.take(line);
+  notes.push('these brokers tell no trace: what they did was seen from outside, at the moment that stands before it');
+  return life;
+}
+
+function eachLineOf(path: string, key: string, notes: string[], what: string, take: (line: unknown) => void): void {
   const name = JSON.stringify(key);
   let strange = 0;
   for (const line of openPackable(path, notes)) {
     // Most lines tell of other partitions: they are not worth parsing.
     if (!line.includes(name) && !line.includes('"start"')) continue;
+    let parsed: unknown;
     try {
-      life.take(JSON.parse(line));
+      parsed = JSON.parse(line);
     } catch {
       strange += 1;
+      continue;
     }
+    take(parsed);
   }
-  if (strange > 0) notes.push(`${counted(strange, 'line')} of the trace cannot be understood`);
-  return life;
+  if (strange > 0) notes.push(`${counted(strange, 'line')} of the ${what} cannot be understood`);
 }
 
 function unknownKey(key: string, known: ReadonlySet<string>): UsageError {
@@ -167,7 +191,9 @@ function finalLogs(
       names.learn(batch.epoch, hash, value);
       values.add(value);
     }
-    tell(`holds ${value ?? `a batch (checksum ${hash})`} of epoch ${batch.epoch}`, batch.epoch);
+    // Message formats v0 and v1 have no epochs.
+    const epoch = batch.epoch === -1 ? null : batch.epoch;
+    tell(`holds ${value ?? `a batch (checksum ${hash})`}${epoch === null ? '' : ` of epoch ${epoch}`}`, epoch);
   }
   return { events, notes, end };
 }

@@ -100,7 +100,7 @@ export class TraceLife {
       this.end = Math.max(this.end, last + 1);
       if (base > this.#offset || last < this.#offset) continue;
       const msg = typeof fields['msg'] === 'string' ? fields['msg'] : null;
-      const copied = msg?.startsWith('broker-') === true;
+      const copied = msg?.startsWith('broker-') === true || fields['copied'] === true;
       const record = { epoch, hash, msg };
       if (!this.#begun) for (const told of this.#before.values()) this.#told.push(told);
       if (!copied || !this.written.some((each) => each.epoch === epoch && each.hash === hash))
@@ -108,7 +108,7 @@ export class TraceLife {
       this.#held.set(fields['node'], record);
       const where = base === last ? '' : `, in a batch of offsets ${base} to ${last}`;
       const how = copied ? 'copies' : 'appends';
-      const cause = msg === null ? '' : copied ? `, by its fetch ${msg}` : `, for ${msg}`;
+      const cause = msg === null || fields['copied'] === true ? '' : copied ? `, by its fetch ${msg}` : `, for ${msg}`;
       this.#tell(
         fields,
         (names) => `${how} ${names.of(epoch, hash)} at offset ${this.#offset} of epoch ${epoch}${where}${cause}`,
@@ -150,10 +150,15 @@ export class TraceLife {
     const lost = to <= this.#offset;
     if (lost) this.#held.delete(node);
     const because = becauseOf(typeof evidence === 'object' && evidence !== null ? (evidence as Fields) : {});
-    const why = because === '' ? '' : `: ${because}`;
+    const told = because === '' ? '' : `: ${because}`;
+    // Of brokers that tell no trace only their own log says why.
+    const why =
+      rule === 'unknown'
+        ? `, ${because === '' ? 'by which rule nothing tells' : because}`
+        : ` by the rule ${text(rule)}${told}`;
     this.#tell(fields, (names) => {
       const what = record === undefined ? 'it' : names.of(record.epoch, record.hash);
-      return `${lost ? `cuts off ${what}` : `keeps ${what}`}: its log ${from} -> ${to} by the rule ${text(rule)}${why}`;
+      return `${lost ? `cuts off ${what}` : `keeps ${what}`}: its log ${from} -> ${to}${why}`;
     });
   }
 
@@ -173,7 +178,8 @@ export class TraceLife {
     const has = leo > this.#offset ? 'reaches over it' : 'ends before it';
     this.#tell(
       fields,
-      () => `${what} in epoch ${text(leaderEpoch)}; its log ${has} (ends at ${leo}), high watermark ${text(hw)}`,
+      () =>
+        `${what} in epoch ${text(leaderEpoch)}; its log ${has} (ends at ${leo}), high watermark ${hw === null ? 'not seen' : text(hw)}`,
     );
   }
 
@@ -208,7 +214,7 @@ function told(fields: Fields, words: Told['words']): Told {
     event: String(event),
     words,
     reference: {
-      source: 'trace',
+      source: typeof fields['source'] === 'string' ? 'observation' : 'trace',
       node: isNumber(node) ? node : 'controller',
       boot: numberIn(fields['boot']),
       seq: numberIn(fields['seq']),

@@ -64,8 +64,10 @@ export class Foreign {
     this.see(node, 'log', { event: 'hw', to }, boot);
   }
 
-  ack(node: number, offset: number, isr: readonly number[], leaderEpoch: number): void {
-    this.see(node, 'client', { event: 'ack', base: offset, last: offset, acks: -1, isr, leaderEpoch });
+  /** The send by this process was acknowledged. */
+  ack(node: number, offset: number, isr: readonly number[], leaderEpoch: number, process?: number): void {
+    const msg = process === undefined ? {} : { msg: `client-${process}#1` };
+    this.see(node, 'client', { event: 'ack', base: offset, last: offset, acks: -1, isr, leaderEpoch, ...msg });
   }
 
   operation(fields: Readonly<Record<string, unknown>>): void {
@@ -78,7 +80,8 @@ export class Foreign {
   sent(process: number, value: number | string, offset: number, acks: 'all' | 0 | 1 = 'all'): void {
     const { key } = this;
     this.operation({ process, type: 'invoke', f: 'send', value: [['send', key, value]], acks });
-    this.operation({ process, type: 'ok', f: 'send', value: [['send', key, [offset, value]]], acks });
+    const msg = `client-${process}#1`;
+    this.operation({ process, type: 'ok', f: 'send', value: [['send', key, [offset, value]]], acks, msg });
   }
 
   poll(process: number, records: readonly (readonly [number, number | string])[], final = true): void {
@@ -147,13 +150,13 @@ export function s1aOnKafka(): Foreign {
     run.append(1, offset);
     run.append(2, offset);
     run.append(3, offset);
-    run.ack(1, offset, [1, 2, 3], 0);
+    run.ack(1, offset, [1, 2, 3], 0, offset);
     run.sent(offset, `m${offset}`, offset);
   }
   for (const node of [2, 3]) run.hw(node, 3);
   run.pass(1200);
   for (const node of [1, 2, 3]) run.append(node, 3);
-  run.ack(1, 3, [1, 2, 3], 0);
+  run.ack(1, 3, [1, 2, 3], 0, 3);
   run.sent(3, 'LAST-ACKED', 3);
   run.pass(2000);
   run.elect(2, [2, 3], 1);
@@ -164,7 +167,7 @@ export function s1aOnKafka(): Foreign {
   run.elect(3, [3], 2);
   run.role(3, 3, 2);
   run.append(3, 3);
-  run.ack(3, 3, [3], 2);
+  run.ack(3, 3, [3], 2, 4);
   run.sent(4, 'AFTER.try2', 3);
   run.pass(1000);
   run.cut(2, 4, 3);

@@ -1,0 +1,71 @@
+/**
+ * What a report says of brokers that others wrote: by whom what it shows was seen, and what can be done to them and known
+ * of them.
+ */
+import type { Able, Capabilities, TargetSummary } from '../../checker/results.ts';
+import { html, type Markup } from './html.ts';
+import type { ObservedFrom } from './observed-lines.ts';
+import { table } from './page.ts';
+import { listInWords } from './words.ts';
+
+/** Under the pictures: what was observed, and by which source. */
+export function observedInWords({ sources, epochsCounted }: ObservedFrom): string {
+  const parts = seenBy.filter(([source]) => (sources[source] ?? 0) > 0).map(([, what]) => what);
+  if (parts.length === 0) return 'These brokers tell no trace, and nothing was observed of them.';
+  const epochs = epochsCounted
+    ? ' The brokers do not tell leader epochs: they are counted, one for each leader that was seen.'
+    : '';
+  const blind =
+    sources['log'] === undefined ? ' No high watermark and no rule was seen: no broker’s log told one.' : '';
+  return `These brokers tell no trace. What is drawn was seen from outside: ${listInWords(parts)}. A moment is the one at which something was seen.${epochs}${blind}`;
+}
+
+const seenBy: readonly (readonly [source: string, what: string])[] = [
+  ['segments', 'the ends of logs and truncations in their segment files'],
+  ['metadata', 'roles, elections and the ISR in the brokers’ answers to Metadata, up to a poll late'],
+  ['log', 'high watermarks, roles and reasons in the brokers’ own log lines'],
+  ['client', 'acknowledgements by the clients that got them'],
+];
+
+/** The matrix of one target: what it can do and show, and why not. */
+export function capabilityTable({ name, versions, capabilities }: TargetSummary): Markup {
+  const told = Object.entries(versions ?? {}).map(([node, version]) => `broker ${node} is ${version}`);
+  const who = told.length === 0 ? null : html`<p class="note">${listInWords(told)}.</p>`;
+  if (capabilities === null)
+    return html`${who}
+      <p class="note">What ${name} can do and show was not noted.</p>`;
+  const rows = capabilityRows(capabilities);
+  return html`${who}${table(
+    ['what', 'can be done or known', 'cannot'],
+    rows.map(
+      ({ what, able, unable }) =>
+        html`<tr>
+          <th scope="row">${what}</th>
+          <td>${able.length === 0 ? 'nothing' : able.join(', ')}</td>
+          <td>
+            ${unable.length === 0 ? 'nothing' : unable.map(([each, why]) => html`<div><b>${each}</b>: ${why}</div>`)}
+          </td>
+        </tr>`,
+    ),
+  )}`;
+}
+
+interface CapabilityRow {
+  readonly what: string;
+  readonly able: readonly string[];
+  readonly unable: readonly (readonly [name: string, why: string])[];
+}
+
+function capabilityRows({ faults, guarantees, triggers, exposures }: Capabilities): CapabilityRow[] {
+  const row = (what: string, all: Readonly<Record<string, Able>>): CapabilityRow => ({
+    what,
+    able: Object.entries(all).flatMap(([name, able]) => (able === true ? [name] : [])),
+    unable: Object.entries(all).flatMap(([name, able]) => (able === true ? [] : [[name, able.not] as const])),
+  });
+  return [
+    row('faults', faults),
+    row('guarantees', guarantees),
+    row('what a plan can wait for', triggers),
+    row('exposures', { counted: exposures }),
+  ];
+}

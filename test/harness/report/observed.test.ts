@@ -1,0 +1,141 @@
+/** The report and the life of a record where brokers tell no trace: drawn from what was seen of them. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkRunDirectory } from '../../../harness/check/load-run.ts';
+import { completeObservations, sourcesOf } from '../../../harness/report/observed-lines.ts';
+import { renderRun } from '../../../harness/report/run.ts';
+import { readRunFiles } from '../../../harness/report/run-files.ts';
+import { recordLife } from '../../../harness/show/show.ts';
+import { lifeText } from '../../../harness/show/text.ts';
+import { Foreign, s1aOnKafka } from '../../checker/foreign.ts';
+import { expectGolden } from '../../golden.ts';
+import { writeForeignRun } from '../foreign-run.ts';
+
+const capabilities = {
+  faults: { pause: true, 'power-loss': { not: 'only in scripted schedules' } },
+  guarantees: { durability: true },
+  triggers: { 'follower-follows': true },
+  exposures: true,
+};
+let root = '';
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'tidemark-observed-'));
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** The folder of a run, checked. */
+function folder(name: string, run: Foreign, facts: Readonly<Record<string, unknown>> = {}): string {
+  const directory = join(root, name);
+  writeForeignRun(run, directory, facts);
+  writeFileSync(join(directory, 'results.json'), JSON.stringify(checkRunDirectory(directory)));
+  return directory;
+}
+
+describe('the report of a run without a trace', () => {
+  it('draws its lanes from what was observed, and says by whom', () => {
+    const page = renderRun(readRunFiles(folder('s1a', s1aOnKafka(), { capabilities })));
+    expect(page).toContain('Broker 1 acknowledges record LAST-ACKED at offset 3');
+    expect(page).toContain('Broker 3 truncates its log from 4 to 3');
+    expect(page).toContain('as its log said: Truncating log pause1-0 to offset 3.');
+    expect(page).toContain('by which rule, nothing tells');
+    expect(page).toContain('Broker 3 is elected, without record LAST-ACKED');
+    expect(page).toContain('These brokers tell no trace. What is drawn was seen from outside');
+    expect(page).toContain('The brokers do not tell leader epochs');
+    expect(page).toContain('broker 1, leader: log end 4, high watermark not seen');
+    expect(page).toContain('observations.jsonl');
+    expect(page).not.toContain('trace.jsonl');
+    expect(page).not.toContain('(clean');
+  });
+
+  it('holds what can be done to the target, and known of it', () => {
+    const page = renderRun(readRunFiles(folder('matrix', s1aOnKafka(), { capabilities })));
+    expect(page).toMatch(/What can be done to kafka:0\.10\.2\.2, and known of it/);
+    expect(page).toContain('<b>power-loss</b>: only in scripted schedules');
+    const unknown = renderRun(readRunFiles(folder('none', s1aOnKafka())));
+    expect(unknown).toContain('What kafka:0.10.2.2 can do and show was not noted.');
+  });
+
+  it('says that exposures are not known, and why', () => {
+    const run = s1aOnKafka();
+    const dark = { ...capabilities, exposures: { not: 'it tells no high watermark' } };
+    expect(renderRun(readRunFiles(folder('dark', run, { capabilities: dark })))).toContain(
+      'Whether there was one is not known: it tells no high watermark.',
+    );
+  });
+
+  it('comes about without any observation', () => {
+    const directory = folder('blind', s1aOnKafka());
+    rmSync(join(directory, 'observations.jsonl'));
+    expect(renderRun(readRunFiles(directory))).toContain('There are no observations of this partition');
+  });
+});
+
+describe('the life of a record without a trace', () => {
+  it('is told as it was seen', () => {
+    const directory = folder('life', s1aOnKafka());
+    expectGolden('test/harness/show/golden/observed.txt', lifeText(recordLife(directory, 'pause1-0', { offset: 3 })));
+  });
+
+  it('leaves out lines that cannot be read, and says so', () => {
+    const directory = folder('torn', s1aOnKafka());
+    const path = join(directory, 'observations.jsonl');
+    writeFileSync(path, `${readFileSync(path, 'utf8')}{"partition":"pause1-0"\n`);
+    const { notes } = recordLife(directory, 'pause1-0', { offset: 3 });
+    expect(notes).toContain('1 line of the observations cannot be understood');
+  });
+});
+
+describe('completed observations', () => {
+  const complete = (run: Foreign): ReturnType<typeof completeObservations> =>
+    completeObservations(run.observations.map((line): unknown => JSON.parse(line)));
+
+  it('know the end and the high watermark at a role, and nothing that nobody saw', () => {
+    const run = new Foreign('tide-0');
+    run.append(1, 0, 4);
+    run.role(1, 2, 4);
+    run.hw(1, 1);
+    run.role(1, 3, 5);
+    expect(complete(run).filter(({ event }) => event === 'role')).toMatchObject([
+      { leo: 1, hw: null, leaderEpoch: 4 },
+      { leo: 1, hw: 1, leaderEpoch: 5 },
+    ]);
+  });
+
+  it('hold an acknowledgement back until the file is seen to hold the record, and tie the two', () => {
+    const run = new Foreign('tide-0');
+    run.role(1, 1, 0);
+    run.ack(1, 0, [1], 0, 7);
+    run.append(1, 0);
+    const events = complete(run);
+    expect(events.map(({ event }) => event)).toEqual(['create', 'role', 'append', 'ack']);
+    expect(events[2]).toMatchObject({ msg: 'client-7#1', batches: [{ base: 0, last: 0, epoch: 0 }] });
+  });
+
+  it('take a copy for the record of the leader that is followed, in formats without epochs', () => {
+    const run = new Foreign('tide-0');
+    run.elect(1, [1, 2], 0);
+    run.role(1, 1, 0);
+    run.append(1, 0);
+    run.elect(2, [2, 1], 1);
+    run.append(2, 0);
+    run.append(3, 0);
+    run.role(3, 2, 1);
+    const appended = complete(run).filter(({ event }) => event === 'append');
+    expect(appended.map(({ batches }) => batches)).toEqual([
+      [{ base: 0, last: 0, epoch: 0, hash: 'seen-0' }],
+      [{ base: 0, last: 0, epoch: 1, hash: 'seen-1' }],
+      [{ base: 0, last: 0, epoch: 1, hash: 'seen-1' }],
+    ]);
+  });
+
+  it('leave out what is no line, and count what there is by source', () => {
+    expect(completeObservations([null, 4, {}, { time: 'x' }])).toEqual([]);
+    expect(sourcesOf([null, { source: 'log' }, { source: 'log', epochSeen: false }, { source: 5 }])).toEqual({
+      sources: { log: 2 },
+      epochsCounted: true,
+    });
+  });
+});
