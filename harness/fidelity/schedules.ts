@@ -70,6 +70,8 @@ const checkpointIntervalMs = 1_000;
 const checkpointedMs = 2 * checkpointIntervalMs;
 /** The session of a broker that ended has run out, and the controller knows it. */
 const fencedMs = sessionMs + 1_000;
+/** The leader hears a moment later than everybody else that the controller has let somebody into the ISR. */
+const leaderKnowsMs = 300;
 const electionDeadlineMs = 15_000;
 const inSyncDeadlineMs = 20_000;
 
@@ -119,6 +121,7 @@ function s1a(partition: string, ending: 'pause' | 'kill'): Scripted {
     restore('second'),
     follows('second', 'third'),
     inSync('second'),
+    waits(leaderKnowsMs),
     play.call(1, 'm4'),
     restore('first'),
     inSync('first'),
