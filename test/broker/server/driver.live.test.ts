@@ -217,6 +217,11 @@ describe('what is no sound request', () => {
     ['a size above the limit', Buffer.from([0x7f, 0xff, 0xff, 0xff])],
     ['an empty frame', Buffer.from([0, 0, 0, 0])],
     ['an API that is not spoken', Buffer.from([0, 0, 0, 10, 0x7f, 0, 0, 0, 0, 0, 0, 1, 0, 0])],
+    // Produce 2 is in the tables for our client, which writes message sets to brokers of old.
+    [
+      'a version that is not served',
+      Buffer.from([0, 0, 0, 20, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]),
+    ],
   ])('such as %s ends the connection at once', async (_, bytes) => {
     const { port } = await smallServer(echoCore);
     const bad = await RawClient.connect(port);
