@@ -241,6 +241,13 @@ export class Story {
     return last === undefined ? 0 : last.base + 1;
   }
 
+  /** Up to where two logs hold the same. */
+  commonEnd(node: number, other: number): number {
+    const theirs = this.#node(other).log;
+    const differs = this.#node(node).log.findIndex(({ hash }, at) => theirs[at]?.hash !== hash);
+    return differs === -1 ? Math.min(this.end(node), this.end(other)) : (this.#node(node).log[differs]?.base ?? 0);
+  }
+
   /** A record in a log that no line told of. */
   plant(node: number, value: number, offset: number, epoch: number): void {
     this.#store(node, value, offset, epoch);

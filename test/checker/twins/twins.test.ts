@@ -21,6 +21,7 @@ import { Plot } from './plant.ts';
 import { Draws } from './random.ts';
 import { readerOrder } from './reader-order.ts';
 import { sendOrder } from './send-order.ts';
+import { tales } from './tales.ts';
 import { transactions } from './transactions.ts';
 
 const count = Number(process.env['TWINS'] ?? 1000);
@@ -165,13 +166,16 @@ describe('the checker and its twin agree on', () => {
     PATIENCE_MS,
   );
 
-  it(
-    `${plays} plays under random schedules: which losses are allowed`,
-    () => {
-      const shares = new Shares(plays);
-      for (let seed = 0; seed < plays; seed += 1) {
-        const input = excuses.generate(new Draws(seed));
-        const found = excuses.judge(input);
+  it.each([
+    { family: excuses, runs: plays, what: 'plays under random schedules' },
+    { family: tales, runs: count, what: 'tales that no broker would play' },
+  ])(
+    '$runs $what: which losses are allowed',
+    ({ family, runs }) => {
+      const shares = new Shares(runs);
+      for (let seed = 0; seed < runs; seed += 1) {
+        const input = family.generate(new Draws(seed));
+        const found = family.judge(input);
         const { anomalies } = checkRun(input);
         const checked = anomalies.flatMap((anomaly) =>
           anomaly.kind === 'lost-acked-write' ? anomaly.values.map((value) => `${anomaly.class} ${value}`) : [],
@@ -182,7 +186,7 @@ describe('the checker and its twin agree on', () => {
         if (input.run.settled === true) expect(checked.sort(), `seed ${seed}`).toEqual(expected.sort());
         shares.add(found);
       }
-      expect(shares.tooRare(excuses.kinds)).toEqual([]);
+      expect(shares.tooRare(family.kinds)).toEqual([]);
     },
     PATIENCE_MS,
   );

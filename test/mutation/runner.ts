@@ -1,0 +1,144 @@
+/**
+ * Runs the checker's tests against one mutant after another, in one process that has loaded them once.
+ *
+ * Stryker's own runner starts vitest anew for each mutant, which costs a second or more; the checker has thousands. Here a
+ * mutant is switched on and only the tests that reach it are called, those first that have killed most so far, until one
+ * fails. Only a mutant that acts while modules load gets a process of its own (`reloadEnvironment` below). What draws
+ * without a seed gets one, so that a kill can be seen again.
+ */
+import { registerHooks } from 'node:module';
+import { globSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
+import { declareClassPlugin, PluginKind, commonTokens, tokens } from '@stryker-mutator/api/plugin';
+import { INSTRUMENTER_CONSTANTS, type InstrumenterContext, type StrykerOptions } from '@stryker-mutator/api/core';
+import {
+  determineHitLimitReached,
+  DryRunStatus,
+  toMutantRunResult,
+  TestStatus,
+  type DryRunResult,
+  type MutantRunOptions,
+  type MutantRunResult,
+  type TestResult,
+  type TestRunner,
+} from '@stryker-mutator/api/test-runner';
+import type { CollectedTest } from './stand-in.ts';
+
+const standIn = new URL('./stand-in.ts', import.meta.url).href;
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'vitest' && context.parentURL?.endsWith('.ts') === true && context.parentURL !== standIn
+      ? { url: standIn, shortCircuit: true }
+      : next(specifier, context),
+});
+
+/** The options of this runner in `stryker.config.json`. */
+interface Checker {
+  readonly tests: string;
+  readonly except: readonly string[];
+  /** Titles of tests that measure or draw for long. */
+  readonly exceptTitles: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+class CheckerRunner implements TestRunner {
+  static readonly inject = tokens(commonTokens.options);
+  readonly #options: Checker;
+  readonly #context: InstrumenterContext;
+  readonly #kills = new Map<string, number>();
+  #tests: readonly CollectedTest[] | null = null;
+
+  constructor(options: StrykerOptions) {
+    this.#options = options['checker'] as Checker;
+    const all = globalThis as unknown as Record<string, InstrumenterContext | undefined>;
+    this.#context = all[INSTRUMENTER_CONSTANTS.NAMESPACE] ??= {};
+  }
+
+  capabilities(): { reloadEnvironment: boolean } {
+    return { reloadEnvironment: false };
+  }
+
+  async dryRun(): Promise<DryRunResult> {
+    const tests: TestResult[] = [];
+    for (const test of await this.#load()) {
+      this.#context.currentTestId = test.id;
+      tests.push(await resultOf(test));
+      delete this.#context.currentTestId;
+    }
+    const { mutantCoverage } = this.#context;
+    return { status: DryRunStatus.Complete, tests, ...(mutantCoverage === undefined ? {} : { mutantCoverage }) };
+  }
+
+  async mutantRun(options: MutantRunOptions): Promise<MutantRunResult> {
+    const context = this.#context;
+    context.hitCount = 0;
+    if (options.hitLimit === undefined) delete context.hitLimit;
+    else context.hitLimit = options.hitLimit;
+    if (options.mutantActivation === 'static') context.activeMutant = options.activeMutant.id;
+    const tests: TestResult[] = [];
+    try {
+      for (const test of this.#inOrder(await this.#load(), options.testFilter)) {
+        context.activeMutant = options.activeMutant.id;
+        const result = await resultOf(test);
+        tests.push(result);
+        const over = determineHitLimitReached(context.hitCount, options.hitLimit);
+        if (over !== undefined) return toMutantRunResult(over);
+        if (result.status === TestStatus.Failed) {
+          this.#kills.set(test.id, (this.#kills.get(test.id) ?? 0) + 1);
+          if (!options.disableBail) break;
+        }
+      }
+    } catch (error) {
+      // The modules cannot even be loaded with this mutant.
+      return toMutantRunResult({
+        status: DryRunStatus.Complete,
+        tests: [failed('the modules load', 'load', 0, error)],
+      });
+    } finally {
+      delete context.activeMutant;
+    }
+    return toMutantRunResult({ status: DryRunStatus.Complete, tests });
+  }
+
+  async #load(): Promise<readonly CollectedTest[]> {
+    if (this.#tests !== null) return this.#tests;
+    Object.assign(process.env, this.#options.env);
+    const { default: fc } = await import('fast-check');
+    fc.configureGlobal({ seed: 1, numRuns: 30 });
+    const { collect, collected } = await import('./stand-in.ts');
+    const files = globSync(this.#options.tests, { exclude: [...this.#options.except] }).sort();
+    for (const file of files) await collect(file, pathToFileURL(resolve(file)).href);
+    const not = new RegExp(this.#options.exceptTitles);
+    this.#tests = collected.filter(({ name }) => !not.test(name));
+    return this.#tests;
+  }
+
+  #inOrder(tests: readonly CollectedTest[], filter: readonly string[] | undefined): CollectedTest[] {
+    const wanted = filter === undefined ? null : new Set(filter);
+    const kills = ({ id }: CollectedTest): number => this.#kills.get(id) ?? 0;
+    const chosen = wanted === null ? [...tests] : tests.filter(({ id }) => wanted.has(id));
+    return chosen.sort((x, y) => kills(y) - kills(x));
+  }
+}
+
+async function resultOf(test: CollectedTest): Promise<TestResult> {
+  const start = performance.now();
+  try {
+    await test.run();
+    const timeSpentMs = performance.now() - start;
+    return { id: test.id, name: test.name, fileName: test.file, timeSpentMs, status: TestStatus.Success };
+  } catch (error) {
+    return failed(test.id, test.name, performance.now() - start, error);
+  }
+}
+
+function failed(id: string, name: string, timeSpentMs: number, error: unknown): TestResult {
+  return { id, name, timeSpentMs, status: TestStatus.Failed, failureMessage: String(error) };
+}
+
+/** What {@link Checker} says, for Stryker. */
+export const strykerValidationSchema = { type: 'object', properties: { checker: { type: 'object' } } };
+
+export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, 'checker', CheckerRunner)];
