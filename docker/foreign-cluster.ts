@@ -4,6 +4,7 @@
  *
  * Brokers start in the waves of their target and answer when this returns, or what kept them from it is told.
  */
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type {
   Action,
@@ -17,7 +18,7 @@ import type {
 } from '../nemesis/ports.ts';
 import type { SegmentEvent } from './agent/messages.ts';
 import type { Engine } from './client.ts';
-import { connectEngine } from './client.ts';
+import { connectEngine, reason } from './client.ts';
 import type { Place } from './cuts.ts';
 import type { ForeignCluster, ForeignSpec } from './foreign.ts';
 import { ensureImage } from './images.ts';
@@ -42,7 +43,22 @@ export async function deployForeign(spec: ForeignSpec): Promise<ForeignCluster> 
       line: (node, text) => ear.hear(node, text),
     };
   };
-  return new DockerForeignCluster(spec, await deployPods(spec, contents), ear);
+  try {
+    return new DockerForeignCluster(spec, await deployPods(spec, contents), ear);
+  } catch (error) {
+    keepLogs(spec, ear);
+    throw error;
+  }
+}
+
+/** Nobody listens to a cluster that did not come about, and it has most to say. */
+function keepLogs({ directory, progress }: ForeignSpec, ear: Ear): void {
+  try {
+    mkdirSync(join(directory, 'logs'), { recursive: true });
+    ear.listen((node, line) => appendFileSync(join(directory, 'logs', `${node}.log`), `${line}\n`))();
+  } catch (error) {
+    progress(`cannot write ${join(directory, 'logs')}: ${reason(error)}`);
+  }
 }
 
 type Listener = (node: NodeName, line: string) => void;
@@ -73,6 +89,7 @@ class DockerForeignCluster implements ForeignCluster {
   readonly addresses: ReadonlyMap<NodeId, Address>;
   readonly kafkaAddresses: ReadonlyMap<NodeName, Address>;
   readonly target: Target;
+  readonly zooKeeper?: Address;
   readonly #progress: (line: string) => void;
   readonly #pods: Pods;
   readonly #ear: Ear;
@@ -88,6 +105,10 @@ class DockerForeignCluster implements ForeignCluster {
     this.kafkaAddresses = new Map(places);
     this.addresses = new Map(places.filter((place): place is [NodeId, Address] => place[0] !== 'controller'));
     this.target = spec.target;
+    for (const node of pods.nodes) {
+      const { zooKeeperPort: port } = pods.plan(node);
+      if (port !== undefined) this.zooKeeper = { host: pods.address(node), port };
+    }
     this.#progress = spec.progress;
     this.#pods = pods;
     this.#ear = ear;

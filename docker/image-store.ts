@@ -46,6 +46,15 @@ export async function isPresent(engine: Engine, image: string): Promise<boolean>
   }
 }
 
+/** Has the engine pull an image; how large it is. */
+export async function pullImage(engine: Engine, image: string): Promise<number> {
+  const told = (await engine.docker.pull(image)) as NodeJS.ReadableStream;
+  await new Promise<void>((resolve, reject) => {
+    engine.docker.modem.followProgress(told, (error) => (error ? reject(error) : resolve()));
+  });
+  return (await engine.docker.getImage(image).inspect()).Size;
+}
+
 /** Makes an image of one layer; `changes` are lines of a Dockerfile. */
 export async function importLayer(
   engine: Engine,

@@ -30,9 +30,6 @@ export function isBefore(version: KafkaVersion, limit: string): boolean {
   return compareVersions(version, { text: limit, numbers: limit.split('.').map(Number) }) < 0;
 }
 
-/** The oldest that runs here; before it there was no way to ask a broker for its API versions. */
-export const oldestKafka = '0.10.0.0';
-
 /** From 3.3 on KRaft is for production, and from 4.0 on there is nothing else. */
 export function keepsMetadataInZooKeeper(version: KafkaVersion): boolean {
   return isBefore(version, '3.3');
@@ -41,6 +38,41 @@ export function keepsMetadataInZooKeeper(version: KafkaVersion): boolean {
 /** `inter.broker.protocol.version` and `log.message.format.version` take the first numbers of a release. */
 export function protocolVersion({ numbers }: KafkaVersion): string {
   return numbers.slice(0, numbers[0] === 0 ? 3 : 2).join('.');
+}
+
+/** The release that `kafka:<version>` names; null for any other build. A sentence where it names none. */
+export function kafkaVersionOf(build: string): KafkaVersion | string | null {
+  if (!build.startsWith('kafka:')) return null;
+  const text = build.slice('kafka:'.length);
+  const version = parseKafkaVersion(text);
+  if (version === null) return `"${text}" is no release of Kafka: write one such as kafka:0.10.2.2 or kafka:3.9.2`;
+  if (isBefore(version, '0.10'))
+    return `kafka:${text} is too old: before 0.10.0.0 a broker did not say which versions it speaks`;
+  return version;
+}
+
+/**
+ * The release of each broker, or a sentence that says why they make no cluster: those that keep their metadata in ZooKeeper
+ * and those that do not have nobody in common to ask.
+ */
+export function kafkaByNode<Node>(builds: ReadonlyMap<Node, string>): ReadonlyMap<Node, KafkaVersion> | string {
+  const versions = new Map<Node, KafkaVersion>();
+  for (const [node, build] of builds) {
+    const version = kafkaVersionOf(build);
+    if (version === null) return `${build} cannot be in one cluster with a kafka:<version>`;
+    if (typeof version === 'string') return version;
+    versions.set(node, version);
+  }
+  const all = [...versions.values()].toSorted(compareVersions);
+  const [oldest, newest] = [all[0], all.at(-1)];
+  if (
+    oldest !== undefined &&
+    newest !== undefined &&
+    keepsMetadataInZooKeeper(oldest) !== keepsMetadataInZooKeeper(newest)
+  ) {
+    return `kafka:${oldest.text} keeps its metadata in ZooKeeper and kafka:${newest.text} does not: they cannot be in one cluster`;
+  }
+  return versions;
 }
 
 /** A Maven artifact: group, name, version. */

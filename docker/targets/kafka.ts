@@ -11,6 +11,7 @@
 import { join } from 'node:path';
 import type { NodeId, NodeName } from '../../nemesis/ports.ts';
 import type { Engine } from '../client.ts';
+import { isPresent } from '../image-store.ts';
 import { brokerUser } from '../images.ts';
 import type { JavaImage } from '../java-image.ts';
 import { ensureJavaImage, insideJava } from '../java-image.ts';
@@ -31,50 +32,27 @@ import {
   zooKeeperSettings,
 } from './kafka-settings.ts';
 import type { KafkaVersion } from './kafka-versions.ts';
-import {
-  compareVersions,
-  isBefore,
-  keepsMetadataInZooKeeper,
-  parseKafkaVersion,
-  protocolVersion,
-} from './kafka-versions.ts';
+import { compareVersions, isBefore, keepsMetadataInZooKeeper, protocolVersion } from './kafka-versions.ts';
 import type { ContainerPlan, Layout, LogPattern, NodePlan, Target } from './target.ts';
 
-/** The release of each broker; all of ZooKeeper's time, or all of them after it. */
-export type KafkaByNode = ReadonlyMap<NodeId, KafkaVersion>;
-
-/** The target, or a sentence that says why there can be none. `name` is what its user wrote. */
-export function kafkaTarget(name: string, versions: KafkaByNode): Target | string {
-  const all = [...versions.values()].toSorted(compareVersions);
-  const [oldest, newest] = [all[0], all.at(-1)];
-  if (oldest === undefined || newest === undefined) return `"${name}" names no broker`;
-  if (keepsMetadataInZooKeeper(oldest) !== keepsMetadataInZooKeeper(newest)) {
-    return `kafka:${oldest.text} keeps its metadata in ZooKeeper and kafka:${newest.text} does not: they cannot be in one cluster`;
-  }
-  return new KafkaTarget(name, versions, oldest, newest);
-}
-
-/** The release that `kafka:<version>` names; null for any other build. A sentence where it names none. */
-export function kafkaVersionOf(build: string): KafkaVersion | string | null {
-  if (!build.startsWith('kafka:')) return null;
-  const text = build.slice('kafka:'.length);
-  const version = parseKafkaVersion(text);
-  if (version === null) return `"${text}" is no release of Kafka: write one such as kafka:0.10.2.2 or kafka:3.9.2`;
-  if (isBefore(version, '0.10'))
-    return `kafka:${text} is too old: 0.10.0.0 is the first that says which versions it speaks`;
-  return version;
+/** The release of each broker: all of them keep their metadata in ZooKeeper, or none. */
+export function kafkaTarget(name: string, versions: ReadonlyMap<NodeId, KafkaVersion>): Target {
+  return new KafkaTarget(name, versions);
 }
 
 class KafkaTarget implements Target {
   readonly name: string;
   readonly capabilities;
   readonly leaderMove;
-  readonly #versions: KafkaByNode;
+  readonly #versions: ReadonlyMap<NodeId, KafkaVersion>;
   readonly #oldest: KafkaVersion;
   readonly #mixed: boolean;
   #java: JavaImage | null = null;
 
-  constructor(name: string, versions: KafkaByNode, oldest: KafkaVersion, newest: KafkaVersion) {
+  constructor(name: string, versions: ReadonlyMap<NodeId, KafkaVersion>) {
+    const all = [...versions.values()].toSorted(compareVersions);
+    const [oldest, newest] = [all[0], all.at(-1)];
+    if (oldest === undefined || newest === undefined) throw new Error('a cluster has brokers');
     this.name = name;
     this.#versions = versions;
     this.#oldest = oldest;
@@ -88,14 +66,26 @@ class KafkaTarget implements Target {
     return kafkaLogPatterns(this.#versionOf(node));
   }
 
+  lacks(): string | null {
+    const missing = [...this.#releases()].filter((version) => cachedKafka(version.text) === null);
+    if (missing.length === 0) return null;
+    const names = missing.map((version) => `kafka:${version.text}`);
+    return `${names.join(' and ')} ${names.length === 1 ? 'was' : 'were'} not fetched yet: type \`npm run tidemark -- fetch ${names.join(' ')}\``;
+  }
+
   async prepare(engine: Engine, progress: (line: string) => void): Promise<void> {
-    const releases = new Map([...this.#versions.values(), this.#oldest].map((version) => [version.text, version]));
-    for (const version of releases.values()) this.#release(version);
-    this.#java = await ensureJavaImage(engine, progress);
-    for (const version of releases.values()) {
-      const alone = new KafkaTarget(`kafka:${version.text}`, new Map([[1, version]]), version, version);
-      alone.#java = this.#java;
-      await ensureClassArchive(engine, this.#release(version), this.#java, (layout) => alone.nodes(layout), progress);
+    const releases = [...this.#releases()].map((version) => ({ version, release: this.#release(version) }));
+    for (const { image } of releases.map(({ release }) => release.entry)) {
+      if (image === undefined || (await isPresent(engine, image))) continue;
+      throw new Error(`the engine holds no image ${image} any more: type \`docker pull ${image}\``);
+    }
+    const fromJars = releases.filter(({ release }) => release.entry.source === 'maven');
+    if (fromJars.length === 0) return;
+    const java = (this.#java = await ensureJavaImage(engine, progress));
+    for (const { version, release } of fromJars) {
+      const alone = new KafkaTarget(`kafka:${version.text}`, new Map([[1, version]]));
+      alone.#java = java;
+      await ensureClassArchive(engine, release, java, (layout) => alone.nodes(layout), progress);
     }
   }
 
@@ -103,6 +93,11 @@ class KafkaTarget implements Target {
     const inZooKeeper = keepsMetadataInZooKeeper(this.#oldest);
     const brokers = layout.brokers.map((id) => (inZooKeeper ? this.#oldBroker(id, layout) : this.#broker(id, layout)));
     return [inZooKeeper ? this.#zooKeeper(layout) : this.#controller(layout), ...brokers];
+  }
+
+  /** Each once. */
+  #releases(): Iterable<KafkaVersion> {
+    return new Map([...this.#versions.values()].map((version) => [version.text, version])).values();
   }
 
   #versionOf(node: NodeName): KafkaVersion {
@@ -126,6 +121,7 @@ class KafkaTarget implements Target {
       port: kafkaPorts.broker,
       process: this.#kafka(version, { settings, ready }),
       companions: [zooKeeper],
+      zooKeeperPort: kafkaPorts.zookeeper,
       logDirectory: null,
     };
   }
@@ -192,21 +188,19 @@ class KafkaTarget implements Target {
     },
   ): ContainerPlan {
     const release = this.#release(version);
-    if (this.#java === null) throw new Error('the target is to be prepared first');
-    const archive = classArchive(release, this.#java, role);
-    const jars = jarsOf(release).map((name) => join(inCache, libraries, name));
+    const place = release.entry.source === 'image' ? inPulledImage(release) : inJavaImage(release, this.#java, role);
     return {
       role,
-      image: this.#java.name,
-      command: [insideJava.java, ...javaFlags(about.heapMb), ...archiveFlags(archive), ...about.main],
-      environment: { CLASSPATH: jars.join(':') },
+      image: place.image,
+      command: [place.java, ...javaFlags(about.heapMb), ...archiveFlags(place.archive), ...about.main],
+      environment: { CLASSPATH: place.classPath },
       files: {
         ...about.files,
         [`${kafkaInside.run}/log4j.properties`]: log4jSettings(),
         [`${kafkaInside.run}/log4j2.properties`]: log4j2Settings(),
       },
       dataDirectory: kafkaInside.data,
-      readOnly: { [inCache]: release.directory },
+      readOnly: place.readOnly,
       user: brokerUser,
       memoryMb: 700,
       pidsMax: 400,
@@ -217,17 +211,46 @@ class KafkaTarget implements Target {
 
   #release(version: KafkaVersion): CachedKafka {
     const release = cachedKafka(version.text);
-    if (release === null) {
-      throw new Error(
-        `kafka:${version.text} was not fetched yet: type \`npm run tidemark -- fetch kafka:${version.text}\``,
-      );
-    }
+    if (release === null) throw new Error(this.lacks() ?? `kafka:${version.text} went away from the cache`);
     return release;
   }
 }
 
 /** Where an entry of the cache is mounted. */
 const inCache = '/kafka';
+
+/** Where Java and the jars are in a container. */
+interface Place {
+  readonly image: string;
+  readonly java: string;
+  readonly classPath: string;
+  readonly readOnly: Readonly<Record<string, string>>;
+  readonly archive: string | null;
+}
+
+function inJavaImage(release: CachedKafka, java: JavaImage | null, role: string): Place {
+  if (java === null) throw new Error('the target is to be prepared first');
+  return {
+    image: java.name,
+    java: insideJava.java,
+    classPath: jarsOf(release)
+      .map((name) => join(inCache, libraries, name))
+      .join(':'),
+    readOnly: { [inCache]: release.directory },
+    archive: classArchive(release, java, role),
+  };
+}
+
+/** The layout of the images that the project publishes. */
+function inPulledImage({ entry }: CachedKafka): Place {
+  return {
+    image: entry.image ?? '',
+    java: '/opt/java/openjdk/bin/java',
+    classPath: '/opt/kafka/libs/*',
+    readOnly: {},
+    archive: null,
+  };
+}
 
 /**
  * How Java ends: 143 is SIGTERM, which is an order when it is ours and the doing of somebody else when it is not. 3 is

@@ -19,6 +19,8 @@ export interface Target {
   readonly leaderMove: LeaderMove;
   /** How its brokers' own log lines are read; the first pattern that matches counts. Per broker, as versions differ. */
   logPatterns(node: NodeName): readonly LogPattern[];
+  /** What has to be fetched first: one line, with the command to type. Null: nothing that can be known without the engine. */
+  lacks(): string | null;
   /**
    * Sees to it that images and volumes are there. Rejects with one line, and the command to type, where something has to
    * be fetched first.
@@ -60,6 +62,8 @@ export interface NodePlan {
   readonly process: ContainerPlan;
   /** Containers beside it in the same pod, started before it, such as ZooKeeper. They share its address. */
   readonly companions: readonly ContainerPlan[];
+  /** Where ZooKeeper answers in its pod, if it does. */
+  readonly zooKeeperPort?: number;
   /** Where `<topic>-<partition>/` folders lie; it must be in the process's data volume. Null: it keeps no replicas. */
   readonly logDirectory: string | null;
 }

@@ -193,9 +193,13 @@ async function simulatedPart(around: Around, directory: string, pairs: number, c
 
 type Runtime = Awaited<ReturnType<typeof chosenRuntime>>;
 
-async function chosenRuntime({ flags, progress }: Around<{ readonly runtime?: 'local' | 'docker' | undefined }>) {
+async function chosenRuntime({
+  flags,
+  progress,
+}: Around<Omit<CompareFlags, 'runtime'> & { readonly runtime?: 'local' | 'docker' | undefined }>) {
   const { chooseRuntime } = await import('../run/runtimes.ts');
-  const runtime = await chooseRuntime(flags.runtime);
+  const { control, candidate, nodes: brokers, description } = flags;
+  const runtime = await chooseRuntime(flags.runtime, { builds: [control, candidate], brokers, description });
   progress.line(runtime.reason);
   return runtime;
 }

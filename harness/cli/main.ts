@@ -19,6 +19,7 @@ import {
 import { registerCheck } from './check.ts';
 import { registerCompare } from './compare.ts';
 import { registerExplore } from './explore.ts';
+import { registerFetch } from './fetch.ts';
 import { registerGc } from './gc.ts';
 import { registerReplay } from './replay.ts';
 import { registerReport } from './report.ts';
@@ -49,6 +50,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     registerShow,
     registerVerifyLogs,
     registerReport,
+    registerFetch,
     registerGc,
   ]) {
     register(program);

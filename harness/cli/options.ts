@@ -10,7 +10,8 @@ import { Option, type Command } from 'commander';
 import { buildNames } from '../../broker/core/builds.ts';
 import { defects } from '../../broker/core/defects.ts';
 import { UsageError } from '../errors.ts';
-import { buildsByNode } from '../plan/builds-by-node.ts';
+import { kafkaByNode } from '../../docker/targets/kafka-versions.ts';
+import { buildsByNode, foreignBuildsByNode } from '../plan/builds-by-node.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import { isForeignBuild } from '../foreign-build.ts';
@@ -53,6 +54,8 @@ export interface RunFlags {
   readonly settleTimeout: number;
   readonly clientTimeout: number;
   readonly defect: readonly string[];
+  /** Of an `image:<ref>`. */
+  readonly description?: string;
   readonly replicaLagTime: number;
   readonly sessionTimeout: number;
   readonly heartbeatInterval: number;
@@ -85,6 +88,7 @@ export function addClusterOptions(command: Command, runtime = deployedRuntimes()
         Object.keys(defects),
       ),
     )
+    .option('--description <file>', 'with --build image:<ref>: how its brokers are started and read; docs/targets.md')
     .addOption(durationOption('--replica-lag-time <time>', 'replica.lag.time.max.ms', d.replicaLagTimeMaxMs))
     .addOption(
       durationOption('--session-timeout <time>', 'silence after which a broker is fenced', d.brokerSessionTimeoutMs),
@@ -178,9 +182,13 @@ export function demandContainers({ runtime }: RunFlags, builds: readonly string[
 /** The configuration that the flags describe, for one build and seed. */
 export function runConfigFrom(flags: RunFlags, build: string, seed: number, runtime: RunConfig['runtime']): RunConfig {
   checkTogether(flags, build);
+  if (isForeignBuild(build) && runtime !== 'docker') {
+    throw new UsageError(`${build} runs in containers only, with \`run\`, \`compare\` and \`up\``);
+  }
   const config: RunConfig = {
     build,
     defects: flags.defect,
+    ...(flags.description === undefined ? {} : { description: flags.description }),
     runtime,
     seed,
     brokers: flags.nodes,
@@ -235,6 +243,7 @@ export function flagsOf(config: RunConfig): string[] {
   add(config.nemesisIntervalMs !== d.nemesisIntervalMs, `--nemesis-interval ${seconds(config.nemesisIntervalMs)}`);
   add(config.settleTimeoutMs !== d.settleTimeoutMs, `--settle-timeout ${seconds(config.settleTimeoutMs)}`);
   add(config.clientTimeoutMs !== d.clientTimeoutMs, `--client-timeout ${seconds(config.clientTimeoutMs)}`);
+  add(config.description !== undefined, `--description ${config.description}`);
   add(config.defects.length > 0, `--defect ${config.defects.join(',')}`);
   add(
     config.replicaLagTimeMaxMs !== d.replicaLagTimeMaxMs,
@@ -283,8 +292,8 @@ function nemesisFrom(
 
 /** Rules that bind several flags. */
 function checkTogether(flags: RunFlags, build: string): void {
-  const builds = buildsByNode(build, flags.nodes, buildNames);
-  if (typeof builds === 'string') throw new UsageError(builds);
+  const flaw = isForeignBuild(build) ? foreignFlaw(flags, build) : buildsByNode(build, flags.nodes, buildNames);
+  if (typeof flaw === 'string') throw new UsageError(flaw);
   if (flags.replicationFactor > flags.nodes) {
     throw new UsageError(
       `--replication-factor ${flags.replicationFactor} needs as many brokers: lower it, or raise --nodes (now ${flags.nodes})`,
@@ -310,6 +319,20 @@ function checkTogether(flags: RunFlags, build: string): void {
       `--replica-lag-time ${flags.replicaLagTime}ms must be at least twice --fetch-wait ${flags.fetchWait}ms, or healthy followers leave the ISR`,
     );
   }
+}
+
+/** What is wrong with a build that others wrote, as far as its name tells. */
+function foreignFlaw({ nodes, defect, description }: RunFlags, build: string): string | null {
+  const builds = foreignBuildsByNode(build, nodes);
+  if (typeof builds === 'string') return builds;
+  if (defect.length > 0) return `--defect ${defect.join(',')}: only brokers of ours have defects to switch on`;
+  if ([...builds.values()].some((each) => each.startsWith('image:'))) {
+    return description === undefined
+      ? `${build}: say with --description FILE how its brokers are started and read (docs/targets.md)`
+      : null;
+  }
+  const versions = kafkaByNode(builds);
+  return typeof versions === 'string' ? versions : null;
 }
 
 /** What a healthy cluster may need after a fault, until followers are back in the ISR and everything rests. */

@@ -23,7 +23,11 @@ export function registerRun(program: Command): void {
   const command = program
     .command('run')
     .description('run one test of one build: deploy, load, break, heal, settle, read back, check, report')
-    .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch', 'epoch');
+    .option(
+      '--build <build>',
+      'build of all brokers, or of each: 1=hw,2-3=epoch; kafka:<version>, image:<ref>',
+      'epoch',
+    );
   addRunOptions(command)
     .option('--leave-db-running', 'keep the cluster after the test, until Ctrl-C', false)
     .option('--codec', 'simulator: encode and decode every message as on a real wire', false)
@@ -41,7 +45,7 @@ async function run(flags: SingleRunFlags): Promise<number> {
   const seed = flags.seed ?? drawSeed();
   checkSimulatorFlags(flags);
   demandContainers(flags, [flags.build]);
-  runConfigFrom(flags, flags.build, seed, flags.runtime ?? 'local');
+  runConfigFrom(flags, flags.build, seed, flags.runtime ?? (flags.besideForeign === true ? 'docker' : 'local'));
   const progress = createProgress();
   progress.line(`seed ${seed} · ${buildInWords(flags.build, flags.defect)}`);
   if (flags.runtime === 'sim') {
@@ -50,7 +54,8 @@ async function run(flags: SingleRunFlags): Promise<number> {
   }
   const signal = onInterrupt(progress);
   const { chooseRuntime } = await import('../run/runtimes.ts');
-  const runtime = await chooseRuntime(flags.besideForeign === true ? 'docker' : flags.runtime);
+  const { nodes: brokers, description } = flags;
+  const runtime = await chooseRuntime(flags.runtime, { builds: [flags.build], brokers, description });
   progress.line(runtime.reason);
   const directory = createStoreDirectory(flags.store, 'run', new Date());
   pointLatest(flags.store, directory);

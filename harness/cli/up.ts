@@ -1,20 +1,20 @@
 /**
  * `tidemark up`: a cluster to play with. It has one topic, prints its bootstrap address, and is removed with Ctrl-C.
  *
- * Any Kafka client may use it. Nothing is recorded but the nodes' logs and trace, in the store.
+ * Any Kafka client may use it. Nothing is recorded but the nodes' logs and trace (or what is observed), in the store.
  */
-import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Cluster } from '../../nemesis/ports.ts';
 import { EnvironmentError, InterruptedError, UsageError, environmentErrorFrom } from '../errors.ts';
+import { isForeignBuild } from '../foreign-build.ts';
 import { createProgress } from '../progress.ts';
 import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory } from '../store.ts';
 import { onInterrupt, untilAborted } from './interrupt.ts';
-import { addClusterOptions, runConfigFrom, type RunFlags } from './options.ts';
-import { defaultRunConfig } from '../plan/config.ts';
+import { addClusterOptions, besideForeign, demandContainers, runConfigFrom, type RunFlags } from './options.ts';
+import { defaultRunConfig, foreignRunConfig } from '../plan/config.ts';
 
 interface UpFlags extends RunFlags {
   readonly runtime?: 'local' | 'docker';
@@ -26,10 +26,16 @@ export function registerUp(program: Command): void {
   const command = program
     .command('up')
     .description('start a cluster to play with: print its bootstrap address and keep it until Ctrl-C')
-    .option('--build <build>', 'build of all brokers, or of each: 1=hw,2-3=epoch', 'epoch')
+    .option(
+      '--build <build>',
+      'build of all brokers, or of each: 1=hw,2-3=epoch; kafka:<version>, image:<ref>',
+      'epoch',
+    )
     .option('--topic <name>', 'topic to create', defaultRunConfig.topic)
     .option('--store <dir>', 'where logs are kept', 'store');
-  addClusterOptions(command).action(async (flags: UpFlags) => up(flags));
+  addClusterOptions(command).action(async (flags: UpFlags) =>
+    up(isForeignBuild(flags.build) ? besideForeign(flags, command) : flags),
+  );
 }
 
 async function up(flags: UpFlags): Promise<void> {
@@ -42,33 +48,42 @@ async function up(flags: UpFlags): Promise<void> {
     rate: d.rate,
     concurrency: String(d.concurrency),
     timeLimit: d.timeLimitMs,
-    nemesis: d.nemesis,
+    nemesis: [],
     nemesisInterval: d.nemesisIntervalMs,
-    settleTimeout: d.settleTimeoutMs,
+    settleTimeout: foreignRunConfig.settleTimeoutMs,
     clientTimeout: d.clientTimeoutMs,
   };
-  const config = runConfigFrom({ ...flags, ...loadFlags }, flags.build, 0, flags.runtime ?? 'local');
+  demandContainers(flags, [flags.build]);
+  const foreign = isForeignBuild(flags.build);
+  const checked = runConfigFrom({ ...flags, ...loadFlags }, flags.build, 0, foreign ? 'docker' : 'local');
+  const config = { ...checked, topic: flags.topic };
   const progress = createProgress();
   const signal = onInterrupt(progress);
   const { chooseRuntime } = await import('../run/runtimes.ts');
-  const runtime = await chooseRuntime(flags.runtime);
+  const { build, nodes: brokers, description } = flags;
+  const runtime = await chooseRuntime(flags.runtime, { builds: [build], brokers, description });
   progress.line(runtime.reason);
   const directory = createStoreDirectory(flags.store, 'up', new Date());
-  const { bootstrapOf, lastWords, nodeCommand } = await import('../run/node-command.ts');
-  const { createAdmin } = await import('../run/admin.ts');
+  const { bootstrapOf, lastWords } = await import('../run/node-command.ts');
+  const { deploySubject } = await import('../run/subject.ts');
 
   let cluster: Cluster | undefined;
   let failure: EnvironmentError | InterruptedError = new InterruptedError();
   try {
-    cluster = await runtime.deploy({
-      runId: `up-${process.pid}-${randomBytes(3).toString('hex')}`,
-      brokers: Array.from({ length: config.brokers }, (_, index) => index + 1),
-      command: nodeCommand(config, process.hrtime.bigint()),
+    const subject = await deploySubject({
+      config,
+      keys: [],
+      runtime,
       directory,
+      clockOriginNs: process.hrtime.bigint(),
+      // Ends are told by the cluster below.
+      onSelfEnd: () => {},
+      onStart: () => {},
       progress: progress.step,
       signal,
     });
-    const trace = join(directory, 'trace.jsonl');
+    cluster = subject.cluster;
+    const trace = join(directory, subject.linesFile);
     let writes = true;
     cluster.subscribe((line) => {
       if (!writes) return;
@@ -83,17 +98,20 @@ async function up(flags: UpFlags): Promise<void> {
       progress.line(`${node === 'controller' ? node : `broker ${node}`} ended: ${lastWords(detail)}`),
     );
     const { partitions, replicationFactor } = config;
-    await createAdmin(cluster.addresses).createTopic({
+    const spoken = await subject.speak(signal);
+    await spoken.admin.createTopic({
       name: flags.topic,
       partitions,
       replicationFactor,
+      ...(subject.assignment === undefined ? {} : { assignment: subject.assignment }),
       timeoutMs: 30_000,
       signal,
     });
+    await subject.begin(spoken);
     const bootstrap = bootstrapOf(cluster);
     progress.line(`bootstrap ${bootstrap}`);
     progress.line(
-      `topic ${flags.topic}, ${partitions} partitions, build ${flags.build}; logs and trace in ${shownPath(directory)}`,
+      `topic ${flags.topic}, ${partitions} partitions, build ${flags.build}; logs and ${foreign ? 'observations' : 'trace'} in ${shownPath(directory)}`,
     );
     progress.line(`try: kcat -b ${bootstrap} -L`);
     progress.line('Ctrl-C removes the cluster');

@@ -1,21 +1,49 @@
 /**
- * Which build runs on which broker: `epoch` for all, or `1=hw,2-3=epoch` by node.
+ * Which build runs on which broker: `epoch` for all, or `1=hw,2-3=epoch` by node; likewise `kafka:2.8.2` and
+ * `image:example/broker:1`, which are brokers that others wrote.
  *
  * Pure, and ignorant of which builds exist: the caller hands in their names.
  */
+import { isForeignBuild } from '../foreign-build.ts';
 
-/** Parses a build specification. Returns the build of each broker from 1 to `brokers`, or a sentence that says what is wrong. */
+/**
+ * Parses a specification of our own builds. Returns the build of each broker from 1 to `brokers`, or a sentence that says
+ * what is wrong.
+ */
 export function buildsByNode(
   specification: string,
   brokers: number,
   known: readonly string[],
 ): ReadonlyMap<number, string> | string {
+  if (isForeignBuild(specification)) {
+    return `"${specification}" names brokers that others wrote: they run in containers, with \`run\`, \`compare\` and \`up\``;
+  }
+  return namesByNode(specification, brokers, (build) =>
+    known.includes(build) ? null : `there is no build "${build}": the builds are ${known.join(', ')}`,
+  );
+}
+
+/** The same for brokers that others wrote, all of whose names are as a user writes them: `kafka:2.8.2`. */
+export function foreignBuildsByNode(specification: string, brokers: number): ReadonlyMap<number, string> | string {
+  return namesByNode(specification, brokers, (build) =>
+    isForeignBuild(build)
+      ? null
+      : `"${specification}" puts "${build}" beside brokers that others wrote: ours do not replicate with them`,
+  );
+}
+
+function namesByNode(
+  specification: string,
+  brokers: number,
+  flaw: (build: string) => string | null,
+): ReadonlyMap<number, string> | string {
   const builds = new Map<number, string>();
   for (const part of specification.split(',')) {
-    const match = /^(?:(\d+)(?:-(\d+))?=)?([a-z][a-z0-9-]*)$/.exec(part.trim());
+    const match = /^(?:(\d+)(?:-(\d+))?=)?((?:kafka|image):\S+|[a-z][a-z0-9-]*)$/.exec(part.trim());
     if (match === null) return `"${part}" is not a build: write a name, or nodes and a name such as 2-3=epoch`;
     const build = match[3] ?? '';
-    if (!known.includes(build)) return `there is no build "${build}": the builds are ${known.join(', ')}`;
+    const wrong = flaw(build);
+    if (wrong !== null) return wrong;
     const first = match[1] === undefined ? 1 : Number(match[1]);
     const last = match[2] === undefined ? (match[1] === undefined ? brokers : first) : Number(match[2]);
     if (first < 1 || last > brokers || first > last) {

@@ -12,6 +12,8 @@ export interface RunConfig {
   /** A build for all brokers (`hw`), or one for each (`1=hw,2-3=epoch`). */
   readonly build: string;
   readonly defects: readonly string[];
+  /** The file that describes the brokers of an `image:<ref>`. */
+  readonly description?: string;
   readonly runtime: 'sim' | 'local' | 'docker';
   readonly seed: number;
   readonly brokers: number;
