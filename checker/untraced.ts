@@ -8,26 +8,22 @@ import { beyondTarget, type Evidence } from './evidence.ts';
 import type { Guarantee } from './results.ts';
 import { isChecked } from './verdict.ts';
 
-const partsByGuarantee: readonly (readonly [guarantee: Guarantee, what: string])[] = [
-  [
-    'durability',
+/** By guarantee, what of it cannot be checked without a trace. */
+export const uncheckedWithoutTrace: Readonly<Partial<Record<Guarantee, string>>> = {
+  durability:
     'acknowledgements by too few in-sync replicas (ack-below-min-isr), and why a log starts later (log-start-moved)',
-  ],
-  [
-    'agreement',
-    'two leaders in one epoch (two-leaders-one-epoch), and replicas that differed only while the run went on',
-  ],
-  ['offsets', 'committed records that were overwritten and that no client had seen (committed-overwritten)'],
-  ['visibility', 'high watermarks that went back (hw-regression)'],
-  ['convergence', 'the high watermarks in the end'],
-];
+  agreement: 'two leaders in one epoch (two-leaders-one-epoch), and replicas that differed only while the run went on',
+  offsets: 'committed records that were overwritten and that no client had seen (committed-overwritten)',
+  visibility: 'high watermarks that went back (hw-regression)',
+  convergence: 'the high watermarks in the end',
+};
 
 /** One line for each guarantee of which a part is not checked, or all of it. */
 export function uncheckedParts(evidence: Evidence): string[] {
   if (evidence.run.traced !== false) return [];
   const whole = guaranteesBeyond(evidence).map(([guarantee, why]) => `${guarantee} is not checked: ${why}`);
-  const parts = partsByGuarantee
-    .filter(([guarantee]) => isChecked(evidence, guarantee))
+  const parts = Object.entries(uncheckedWithoutTrace)
+    .filter(([guarantee]) => isChecked(evidence, guarantee as Guarantee))
     .map(([guarantee, what]) => `not checked of ${guarantee}, for want of a trace: ${what}`);
   return [...whole, ...parts];
 }

@@ -18,6 +18,7 @@ import {
 } from '../errors.ts';
 import { registerCheck } from './check.ts';
 import { registerCompare } from './compare.ts';
+import { registerDoctor } from './doctor.ts';
 import { registerExplore } from './explore.ts';
 import { registerFetch } from './fetch.ts';
 import { registerGc } from './gc.ts';
@@ -51,6 +52,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     registerVerifyLogs,
     registerReport,
     registerFetch,
+    registerDoctor,
     registerGc,
   ]) {
     register(program);

@@ -3,6 +3,7 @@
  * of them.
  */
 import type { Able, Capabilities, TargetSummary } from '../../checker/results.ts';
+import { completeCapabilities } from './capabilities.ts';
 import { html, type Markup } from './html.ts';
 import type { ObservedFrom } from './observed-lines.ts';
 import { table } from './page.ts';
@@ -34,7 +35,7 @@ export function capabilityTable({ name, versions, capabilities }: TargetSummary)
   if (capabilities === null)
     return html`${who}
       <p class="note">What ${name} can do and show was not noted.</p>`;
-  const rows = capabilityRows(capabilities);
+  const rows = capabilityRows(completeCapabilities(capabilities));
   return html`${who}${table(
     ['what', 'can be done or known', 'cannot'],
     rows.map(

@@ -6,6 +6,7 @@ import { buildNames } from '../../../broker/core/builds.ts';
 import { defects } from '../../../broker/core/defects.ts';
 import { registerCheck } from '../../../harness/cli/check.ts';
 import { commandOfRun, registerCompare } from '../../../harness/cli/compare.ts';
+import { registerDoctor } from '../../../harness/cli/doctor.ts';
 import { registerExplore } from '../../../harness/cli/explore.ts';
 import { registerGc } from '../../../harness/cli/gc.ts';
 import { addRunOptions, runConfigFrom, type RunFlags } from '../../../harness/cli/options.ts';
@@ -235,6 +236,7 @@ describe('--help', () => {
     registerReplay,
     registerShrink,
     registerReport,
+    registerDoctor,
     registerGc,
   ];
   for (const register of registers) register(commands);
