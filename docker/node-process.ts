@@ -14,6 +14,7 @@ import { archiveOf } from './archive.ts';
 import { attach, hear, LineSplitter, parseTraceLine } from './attach.ts';
 import { isStatus, reason } from './client.ts';
 import { brokerUser, inside } from './images.ts';
+import { cutToFlushed } from './power-loss.ts';
 import type { Exits } from './targets/target.ts';
 
 export interface Hearing {
@@ -24,6 +25,12 @@ export interface Hearing {
   /** Where there is no trace: every line of both outputs, after {@link Hearing.log}. */
   readonly line?: (text: string) => void;
   readonly unexpectedExit: (detail: string, blame: 'environment' | 'node') => void;
+}
+
+/** Where a broker keeps its replicas, and as whom. */
+interface LogDirectory {
+  readonly path: string;
+  readonly owner: number;
 }
 
 type State = ContainerInspectInfo['State'];
@@ -40,6 +47,7 @@ const SIGKILL = 9;
 export class NodeProcess {
   readonly node: NodeName;
   readonly #container: Container;
+  readonly #logDirectory: LogDirectory | null;
   readonly #exits: Exits;
   readonly #hearing: Hearing;
   /** The verbs of one node happen one after the other. */
@@ -49,7 +57,14 @@ export class NodeProcess {
   #exitExpected = false;
   #lastWords = '';
 
-  constructor(node: NodeName, container: Container, exits: Exits, hearing: Hearing) {
+  constructor(
+    node: NodeName,
+    container: Container,
+    exits: Exits,
+    hearing: Hearing,
+    logDirectory: LogDirectory | null = null,
+  ) {
+    this.#logDirectory = logDirectory;
     this.node = node;
     this.#exits = exits;
     this.#container = container;
@@ -123,9 +138,14 @@ export class NodeProcess {
     return { ...killed, facts: { ...killed.facts, killedPid: before.Pid } };
   }
 
+  /** A broker of ours cuts by itself what it had not flushed, at its next start; of another it is cut now. */
   async #losePower(): Promise<Evidence> {
-    if (this.#hearing.trace === null) throw new Error('only a broker of ours keeps what it flushed when power is lost');
     const killed = await this.#kill();
+    if (this.#hearing.trace === null) {
+      if (this.#logDirectory === null) throw new Error(`node ${this.node} has no logs that power loss could cut`);
+      const cut = await cutToFlushed(this.#container, this.#logDirectory.path, this.#logDirectory.owner);
+      return { ...killed, facts: { ...killed.facts, cut } };
+    }
     const marker = { path: `/${powerLostMarker}`, mode: 0o644, content: new Uint8Array(), owner: brokerUser };
     await this.#container.putArchive(archiveOf([marker]), { path: inside.data });
     return { ...killed, facts: { ...killed.facts, marker: powerLostMarker } };

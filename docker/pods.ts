@@ -37,6 +37,7 @@ import { ownerLabel, runLabels } from './labels.ts';
 import type { RunNetwork } from './network.ts';
 import { brokersMax, createNetwork } from './network.ts';
 import { NodeProcess } from './node-process.ts';
+import type { Hearing } from './node-process.ts';
 import type { Pod } from './pod.ts';
 import { createPod } from './pod.ts';
 import type { Lease } from './reaper.ts';
@@ -51,7 +52,7 @@ export interface Contents {
   /** Of holders and agents. */
   readonly image: Image;
   readonly nodes: readonly NodePlan[];
-  /** Where lines of the trace go; null where there are none. */
+  /** Where lines of the trace go, and the log goes to `logs/`. Null where there are none: all is told to `line`. */
   readonly trace: ((line: TraceLine) => void) | null;
   /** Where every line of a node goes that tells no trace. */
   readonly line: (node: NodeName, text: string) => void;
@@ -375,15 +376,20 @@ export class Pods {
 
   #processOf(pod: Pod, contents: Contents): NodeProcess {
     const logFile = join(this.#spec.directory, 'logs', `${pod.node}.log`);
-    const process: NodeProcess = new NodeProcess(pod.node, pod.process, pod.plan.process.exits, {
+    const { logDirectory, process: plan } = pod.plan;
+    const hearing: Hearing = {
       trace: contents.trace,
-      log: (text) => this.#writeLog(logFile, text),
+      log: (text) => {
+        if (contents.trace !== null) this.#writeLog(logFile, text);
+      },
       line: (text) => {
         this.#waiting.get(process)?.(text);
         contents.line(pod.node, text);
       },
       unexpectedExit: (detail, blame) => this.#tellExit(process, pod.node, detail, blame),
-    });
+    };
+    const logs = logDirectory === null ? null : { path: logDirectory, owner: plan.user };
+    const process = new NodeProcess(pod.node, pod.process, plan.exits, hearing, logs);
     return process;
   }
 

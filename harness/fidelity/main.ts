@@ -14,7 +14,7 @@ import { EnvironmentError, InterruptedError, UsageError, exitCodes } from '../er
 import { isForeignBuild } from '../foreign-build.ts';
 import { createProgress } from '../progress.ts';
 import type { Progress } from '../progress.ts';
-import { chooseRuntime } from '../run/runtimes.ts';
+import { chooseRuntime, releaseRuntime } from '../run/runtimes.ts';
 import type { ChosenRuntime } from '../run/runtimes.ts';
 import { columns } from './columns.ts';
 import type { Column } from './columns.ts';
@@ -35,6 +35,8 @@ const usage = `usage: npm run fidelity -- [options]
   --again            forget the tries that are there
   --only-table       play nothing, write the table of the tries that are there`;
 
+/** Of any schedule. */
+const mostBrokers = 3;
 /** A schedule may go otherwise, and a machine be slow: for every try that counts so many may not. */
 const attemptsPerTry = 3;
 
@@ -68,21 +70,24 @@ async function main(argv: readonly string[]): Promise<number> {
   return codeOf(wishes, tries);
 }
 
-/** Column by column, so that a cluster serves as many tries as it can. */
+/** Column by column: one needs clusters of its own, which serve as many of its tries as they can. */
 async function playAll(wishes: Wishes, path: string, tries: Try[], progress: Progress): Promise<void> {
   const signal = onInterrupt(progress);
-  const runtime = await chooseRuntime(wishes.runtime);
-  progress.line(runtime.reason);
-  try {
-    for (const column of wishes.columns) {
+  const choose = (...wanted: readonly Column[]): Promise<ChosenRuntime> =>
+    chooseRuntime(wishes.runtime, { builds: wanted.map(({ build }) => build), brokers: mostBrokers });
+  // Whatever cannot be played is told before anything is.
+  progress.line((await choose(...wishes.columns)).reason);
+  for (const column of wishes.columns) {
+    const runtime = await choose(column);
+    let failure: Error | null;
+    try {
       for (const schedule of wishes.schedules) {
         await playCell(column, schedule, { wishes, path, tries, progress, signal, runtime });
       }
-      // Another column needs clusters of its own.
-      await release(runtime);
+    } finally {
+      failure = await releaseRuntime(runtime);
     }
-  } finally {
-    await release(runtime);
+    if (failure !== null) throw failure;
   }
 }
 
@@ -126,11 +131,6 @@ function inWords({ build, schedule, seed, uncounted, lost, diverged, others, sec
 /** Steps of a run that always go the same way are no news. */
 function quiet(progress: Progress): Progress {
   return { ...progress, step: progress.detail };
-}
-
-async function release({ foreign }: ChosenRuntime): Promise<void> {
-  const residue = (await foreign?.release())?.residue ?? [];
-  if (residue.length > 0) throw new EnvironmentError(`could not remove ${residue.join(', ')}: try tidemark gc`);
 }
 
 function tell({ page }: Wishes, tries: readonly Try[], progress: Progress): void {
