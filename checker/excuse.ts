@@ -66,7 +66,7 @@ export function judgeLoss(evidence: Evidence, key: Key, row: number, offset: num
   if (promised === null) return withoutTrace(evidence, key, 'the trace does not show the record');
   const fate = judgePromise(evidence, cluster, partition, promised);
   // The trace of a run that was stopped may end before the election that explains the loss.
-  const breaksOff = fate.class === 'violation' && fate.lacking === null && evidence.run.settled === null;
+  const breaksOff = fate.lacking === null && evidence.run.settled === null;
   return breaksOff && fate.removals.every(({ justified }) => justified !== false)
     ? withoutTrace(evidence, key, 'the trace ends before the loss')
     : fate;
@@ -101,7 +101,7 @@ function judgePromise(evidence: Evidence, cluster: ClusterTrace, partition: Part
     const reason = `broker ${leader} was elected uncleanly, from outside the in-sync replicas`;
     return { ...fate, class: 'expected', reason };
   }
-  if (lostToStorage(cluster, partition, promised, lacking, removals)) {
+  if (lostToStorage(cluster, partition, promised, lacking)) {
     const labels = isLastStanding(evidence, lacking, removals, partition, promised) ? ['last-replica-standing'] : [];
     const reason = `broker ${leader} lost what it had not flushed, by a storage fault`;
     return { ...fate, labels, class: 'expected', reason };
@@ -145,7 +145,7 @@ function findPromise(
     return { offset, epoch: ack.batchEpoch, row: ack.row, madeInEpoch: ack.epoch, isr: ack.isr };
   }
   const epoch = epochOf(cluster, partition, values.process.get(row), values.correlation.get(row), offset);
-  return epoch === null ? null : promiseOfCommit(cluster, partition, offset, epoch);
+  return promiseOfCommit(cluster, partition, offset, epoch);
 }
 
 /** The acknowledgement of an offset, preferably of this very message. */
@@ -200,7 +200,7 @@ function epochOf(
   const covering = stays.at(offset);
   const own = covering.find((stay) => {
     const row = stays.appended.get(stay);
-    return correlation !== -1 && store.client.get(row) === process && store.correlation.get(row) === correlation;
+    return store.client.get(row) === process && store.correlation.get(row) === correlation;
   });
   if (own !== undefined) return stays.epoch.get(own);
   // What is known to be another message's record is not this value's.
@@ -217,14 +217,14 @@ function promiseOfCommit(
   cluster: ClusterTrace,
   partition: PartitionTrace,
   offset: number,
-  epoch: number,
+  epoch: number | null,
 ): Promised | null {
   const { store } = cluster;
   const { stays } = partition;
   let first: Promised | null = null;
   for (const stay of stays.at(offset)) {
     const row = stays.committed.get(stay);
-    if (row === -1 || stays.epoch.get(stay) !== epoch) continue;
+    if (epoch === null || row === -1 || stays.epoch.get(stay) !== epoch) continue;
     const madeInEpoch = store.epoch.get(row);
     if (first !== null && first.madeInEpoch <= madeInEpoch) continue;
     const isr = store.roles.get(row)?.isr ?? store.isrs[store.isr.get(row)] ?? [];
@@ -260,21 +260,18 @@ function removalOf(
   const base = { node, stay, row, justified: null, leader: null };
   const recovery = store.recoveries.get(row);
   if (recovery !== undefined) {
-    const excused = recovery.cut === 'power-loss' && promised.offset >= recovery.flushed;
-    return { ...base, by: excused ? 'storage-fault' : 'recovery' };
+    return { ...base, by: wasStorageFault(cluster, row, promised) ? 'storage-fault' : 'recovery' };
   }
   if (store.kind.get(row) === kind.logStart) return { ...base, by: 'log-start' };
   if (store.kind.get(row) !== kind.truncation) return { ...base, by: 'deletion' };
   const role = roleBefore(cluster, partition, node, row);
-  const leader = role?.line.role === 'leader' ? node : (role?.line.leader ?? null);
-  if (role === null || leader === null || leader === node)
-    return { ...base, by: 'truncation', justified: false, leader };
-  return {
-    ...base,
-    by: 'truncation',
-    justified: !leaderHeld(cluster, partition, leader, role.epoch, promised),
-    leader,
-  };
+  const leader = role?.line.leader ?? null;
+  const justified =
+    role !== null &&
+    leader !== null &&
+    leader !== node &&
+    !leaderHeld(cluster, partition, leader, role.epoch, promised);
+  return { ...base, by: 'truncation', justified, leader };
 }
 
 /** What a leader wrote in the epoch itself it has, though not yet when it took the role. */
@@ -286,12 +283,12 @@ function leaderHeld(
   promised: Promised,
 ): boolean {
   const { stays } = partition;
-  const wrote = stays
-    .at(promised.offset)
-    .some((stay) => stays.node.get(stay) === leader && stays.epoch.get(stay) === promised.epoch);
-  if (promised.epoch === epoch) return wrote;
+  if (promised.epoch === epoch) {
+    const covering = stays.at(promised.offset);
+    return covering.some((stay) => stays.node.get(stay) === leader && stays.epoch.get(stay) === epoch);
+  }
   const { place } = leaderPlace(cluster, partition, leader, epoch);
-  return wrote && heldAt(cluster, partition, leader, promised.offset, promised.epoch, place);
+  return heldAt(cluster, partition, leader, promised.offset, promised.epoch, place);
 }
 
 function firstLacking(cluster: ClusterTrace, partition: PartitionTrace, promised: Promised): ElectionAt | null {
@@ -310,7 +307,6 @@ function lostToStorage(
   partition: PartitionTrace,
   promised: Promised,
   lacking: ElectionAt,
-  removals: readonly Removal[],
 ): boolean {
   const leader = lacking.line.leader as number;
   const { stays } = partition;
@@ -325,10 +321,12 @@ function lostToStorage(
     )
     .at(-1);
   if (before === undefined) return false;
-  const removed = stays.removed.get(before);
-  const recovery = cluster.store.recoveries.get(removed);
-  const last = removals.find((removal) => removal.stay === before);
-  if (last !== undefined) return last.by === 'storage-fault';
+  return wasStorageFault(cluster, stays.removed.get(before), promised);
+}
+
+/** The line tells of a power loss that took the record before it was flushed. */
+function wasStorageFault(cluster: ClusterTrace, row: number, promised: Promised): boolean {
+  const recovery = cluster.store.recoveries.get(row);
   return recovery !== undefined && recovery.cut === 'power-loss' && promised.offset >= recovery.flushed;
 }
 

@@ -88,7 +88,11 @@ class Teller {
     const { stays, key } = this.#partition;
     const { store } = this.#cluster;
     const all = stays.at(offset).filter((stay) => stays.epoch.get(stay) === epoch);
-    const written = all.find((stay) => store.client.get(stays.appended.get(stay)) !== -1) ?? all[0];
+    const leader = this.#partition.elections.find((election) => election.epoch === epoch)?.line.leader;
+    const written =
+      all.find((stay) => store.client.get(stays.appended.get(stay)) !== -1) ??
+      all.find((stay) => stays.node.get(stay) === leader) ??
+      all[0];
     if (written === undefined) return;
     const writer = stays.node.get(written);
     const name = value ?? this.#valueOf(written);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckInput } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
+import { findingsText } from './findings-text.ts';
 import { s10, s11, s1a, s2 } from './schedules.ts';
 import { kinds, Story, type StoryOptions } from './story.ts';
 
@@ -150,6 +151,106 @@ describe('a truncation by a member of the ISR', () => {
   });
 });
 
+describe('a truncation', () => {
+  /** Brokers 1 and 3 have the second record, acknowledged by both, and lose it by what `truncate` tells. */
+  function truncatedBy(truncate: (story: Story) => void): RunResults {
+    const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.isr([1, 3]);
+    story.send(2);
+    story.copy(3, 1);
+    story.hw(2, 3);
+    story.ack(2);
+    truncate(story);
+    story.begin(2, [2], { clean: false });
+    story.settle((node) => {
+      story.follow(node);
+      if (story.end(node) > 1) story.truncateByEpoch(node, 1, 2, 0, 1);
+    });
+    return story.check();
+  }
+
+  it('is excused where the leader to follow lacked the record', () => {
+    expect(losses(truncatedBy(() => {}))).toEqual(['expected']);
+  });
+
+  it('has no excuse before the broker has heard of a leader since it started', () => {
+    const results = truncatedBy((story) => {
+      story.restart(1, 1);
+      story.truncateToHw(1);
+    });
+    expect(losses(results)).toEqual(['violation']);
+    expect(results.anomalies[0]?.summary).toContain('broker 1 truncated its log without need');
+  });
+
+  it('has no excuse while nobody leads', () => {
+    const results = truncatedBy((story) => {
+      story.elect(null, [1, 3]);
+      story.follow(1);
+      story.truncate(1, 1, 'high-watermark', { highWatermark: 1 });
+    });
+    expect(losses(results)).toEqual(['violation']);
+  });
+
+  it('has no excuse where a leader throws away what it wrote, though it had not told that it leads', () => {
+    const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+    story.begin(1, [1, 2, 3]);
+    story.commit(1);
+    story.elect(1, [1]);
+    story.send(2);
+    story.ack(2);
+    story.truncate(1, 1, 'high-watermark', { highWatermark: 1 });
+    story.begin(2, [2], { clean: false });
+    story.settle((node) => story.follow(node));
+    expect(losses(story.check())).toEqual(['violation']);
+  });
+
+  it('by several brokers without need is told of the first of them, in whatever order their traces come', () => {
+    const story = new Story({ minInsyncReplicas: 1 });
+    story.begin(2, [1, 2, 3]);
+    story.commit(1);
+    story.send(2);
+    story.copy(2, 1, 3);
+    story.ack(2);
+    for (const node of [3, 1]) {
+      story.restart(node, 1);
+      story.follow(node);
+      story.truncateToHw(node);
+    }
+    story.begin(3, [1, 3]);
+    story.settle((node) => {
+      story.follow(node);
+      if (story.end(node) > 1) story.truncateByEpoch(node, 1, 3, 0, 1);
+    });
+    const nodeOf = (line: string): number => (JSON.parse(line) as { node: number }).node;
+    const trace = story.trace.toSorted((x, y) => Number(nodeOf(y)) - Number(nodeOf(x)));
+    expect(losses(story.check({ trace }))).toEqual(['violation']);
+    expect(story.check({ trace }).anomalies[0]?.summary).toContain('broker 1 truncated its log without need');
+  });
+
+  it('under a second leader of the same epoch, who never had the record, was called for by that leader', () => {
+    const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.isr([1, 3]);
+    story.send(2);
+    story.copy(3, 1);
+    story.ack(2);
+    const role = { event: 'role', partition: 'tide-0', leaderEpoch: 0, leader: 2, isr: [1, 2, 3], hw: 1 };
+    story.line(2, { ...role, role: 'leader', leo: 1 });
+    story.line(1, { ...role, role: 'follower', leo: 2 });
+    story.truncate(1, 1, 'high-watermark', { highWatermark: 1 });
+    story.begin(2, [2], { clean: false });
+    story.restart(3, 1);
+    story.settle((node) => {
+      story.follow(node);
+      if (story.end(node) > 1) story.truncateByEpoch(node, 1, 2, 0, 1);
+    });
+    expect(losses(story.check())).toEqual(['expected']);
+  });
+});
+
 describe('a leader outside the ISR at the acknowledgement', () => {
   /** Broker 2 fetched the record and leads; broker 1 leads after it, without the record; broker 3 lost its disk. */
   function twoUncleanLeaders(truncates: boolean): Story {
@@ -212,6 +313,142 @@ describe('the last replica standing', () => {
   it('is not labelled where one replica was enough by configuration', () => {
     expect(s10(1).check().anomalies[0]?.labels).not.toContain('last-replica-standing');
     expect(s2('epoch').check().anomalies[0]?.labels).not.toContain('last-replica-standing');
+  });
+});
+
+describe('the label of the last replica standing', () => {
+  /** Broker 1 lost the record with its disk; `elections` say who is elected after that, from which ISR. */
+  function elected(
+    elections: readonly (readonly [leader: number | null, isr: readonly number[]])[],
+  ): readonly string[] {
+    const story = new Story({ build: 'epoch' });
+    story.begin(1, [1, 2, 3]);
+    story.commit(1);
+    story.commit(2);
+    story.restart(1, 1, { flushed: 1 });
+    let final = 1;
+    for (const [leader, isr] of elections) {
+      story.elect(leader, isr);
+      if (leader === null) continue;
+      story.lead();
+      final = leader;
+    }
+    story.settle((node) => {
+      story.follow(node);
+      if (story.end(node) > story.end(final)) story.truncateByEpoch(node, 1, final, 0, 1);
+    });
+    const [loss] = story.check().anomalies.filter(({ kind }) => kind === 'lost-acked-write');
+    return loss?.labels ?? ['not lost'];
+  }
+
+  it('is given where the ISR was the leader alone when it was elected', () => {
+    expect(
+      elected([
+        [null, [1]],
+        [1, [1]],
+      ]),
+    ).toContain('last-replica-standing');
+  });
+
+  it('is given where the leader was first elected from more, and then from itself', () => {
+    expect(
+      elected([
+        [1, [1]],
+        [1, [1]],
+      ]),
+    ).toContain('last-replica-standing');
+    expect(
+      elected([
+        [1, [1]],
+        [null, [1]],
+        [1, [1]],
+      ]),
+    ).toContain('last-replica-standing');
+  });
+
+  it('is not given where the ISR had others, or another led in between', () => {
+    expect(elected([[1, [1, 2]]])).not.toContain('last-replica-standing');
+    expect(
+      elected([
+        [1, [1, 2]],
+        [1, [1, 2]],
+      ]),
+    ).not.toContain('last-replica-standing');
+    expect(
+      elected([
+        [1, [2]],
+        [1, [2]],
+      ]),
+    ).not.toContain('last-replica-standing');
+    expect(
+      elected([
+        [1, [1]],
+        [3, [1]],
+        [1, [1]],
+      ]),
+    ).not.toContain('last-replica-standing');
+  });
+});
+
+describe('what ties a value to its record', () => {
+  /** The trace with other names of messages, as clients of others give them. */
+  const renamed = (trace: readonly string[]): string[] =>
+    trace.map((line) => line.replace(/"msg":"client-(\d+)#7"/, '"msg":"app-$1/7"'));
+
+  it.each([
+    ['s1a', () => s1a('hw')],
+    ['s10', s10],
+  ] as const)('is the place alone where nobody knows the names of messages: %s', (_, tell) => {
+    const story = tell();
+    expect(findingsText(story.check({ trace: renamed(story.trace) }))).toBe(findingsText(story.check()));
+  });
+
+  it.each([
+    ['s11', s11],
+    ['s2', () => s2('epoch')],
+  ] as const)('is missing where two records stood at one place and nobody knows whose they were: %s', (_, tell) => {
+    const story = tell();
+    const results = story.check({ trace: renamed(story.trace) });
+    expect(losses(results)).toEqual([]);
+    expect(results.notes.join()).toContain('the trace does not show the record');
+  });
+
+  it('is never the message of another, though it is all that ever stood at that place', () => {
+    const story = new Story({ uncleanElection: true });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.commit(2);
+    // The client was told offset 1 as well, by an answer that no broker gave.
+    story.invoke(3);
+    story.acked(3, 1);
+    story.begin(1, [1], { clean: false });
+    for (const node of [1, 2, 3]) story.truncate(node, 1, 'high-watermark', { highWatermark: 1 });
+    const results = story.check();
+    expect(losses(results)).toEqual(['violation']);
+    expect(results.anomalies[0]?.values).toEqual([2]);
+    expect(results.notes.join()).toContain('the trace does not show the record');
+  });
+
+  it('is the other record where one of two at a place is known to be the message of another', () => {
+    const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.isr([3]);
+    story.send(2);
+    story.hw(2, 3);
+    story.ack(2);
+    story.begin(1, [1], { clean: false });
+    story.send(3);
+    story.hw(2, 1);
+    story.ack(3);
+    story.restart(3, 2);
+    story.follow(3);
+    story.truncateByEpoch(3, 1, 1, 0, 0);
+    story.settle();
+    const trace = story.trace.map((line) => line.replace('"msg":"client-2#7"', '"msg":"app-2/7"'));
+    const results = story.check({ trace });
+    expect(losses(results)).toEqual(['expected']);
+    expect(results.anomalies[0]?.values).toEqual([2]);
   });
 });
 
@@ -280,7 +517,82 @@ describe('without a whole trace', () => {
   });
 });
 
+describe('what the trace does not reach', () => {
+  it('is a loss that no line explains: of a run that came to rest it is a violation, whatever was allowed', () => {
+    const story = new Story({ uncleanElection: true });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.commit(2);
+    const files = story.files().map((file) => ({ ...file, segments: [] }));
+    const results = story.check({ logs: { nodes: [1, 2, 3], files } });
+    expect(losses(results)).toEqual(['violation']);
+    expect(results.anomalies[0]?.summary).toContain('no elected leader lacked it when it was elected');
+  });
+
+  it('is a partition of which it has no line: it excuses and proves nothing', () => {
+    const story = new Story({ uncleanElection: true });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    const send = { process: 70, f: 'send' };
+    story.operation({ ...send, type: 'invoke', value: [['send', 'other-0', 9]], acks: 'all' });
+    story.operation({ ...send, type: 'ok', value: [['send', 'other-0', [1, 9]]] });
+    story.operation({ process: 71, type: 'invoke', f: 'poll', value: [['poll']] });
+    const records = [
+      [0, 7],
+      [2, 8],
+    ];
+    story.operation({ process: 71, type: 'ok', f: 'poll', value: [['poll', { 'other-0': records }]] });
+    const results = story.check({ logs: null });
+    expect(losses(results)).toEqual([]);
+    expect(results.notes.join('\n')).toContain(
+      'other-0: acknowledged records are lost, and there is no whole trace, and an unclean election or a storage fault may excuse it',
+    );
+  });
+});
+
 describe('of a run that was killed', () => {
+  /** The record is passed over by a reader, after what `tell` says has happened to it. */
+  function killed(tell: (story: Story) => void): RunResults {
+    const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.isr([3]);
+    story.send(2);
+    story.hw(2, 3);
+    story.ack(2);
+    tell(story);
+    story.poll(100, [
+      [0, 1],
+      [2, 3],
+    ]);
+    return story.check({ run: { ...story.input().run, settled: null, completed: false }, logs: null });
+  }
+
+  it('a loss is still a violation by a truncation without need, though no election is there to explain it', () => {
+    const results = killed((story) => story.truncate(3, 1, 'high-watermark', { highWatermark: 1 }));
+    expect(kinds(results)).toContain('lost-write');
+  });
+
+  it('a loss is still a violation where a copy outside the ISR was thrown away without need', () => {
+    const results = killed((story) => {
+      story.copy(3, 2);
+      story.follow(2);
+      story.truncate(2, 1, 'high-watermark', { highWatermark: 1 });
+    });
+    expect(kinds(results)).toContain('lost-write');
+  });
+
+  it('a loss by a clean election of who lacked it is a violation, though nothing was thrown away without need', () => {
+    const results = killed((story) => story.begin(1, [1], { clean: true }));
+    expect(kinds(results)).toContain('lost-write');
+  });
+
+  it('a loss that nothing explains may be explained by what the trace does not reach', () => {
+    const results = killed(() => {});
+    expect(kinds(results)).not.toContain('lost-write');
+    expect(results.notes.join('\n')).toContain('the trace ends before the loss');
+  });
+
   it.each([
     [true, [], 'unknown'],
     [false, ['lost-write'], false],

@@ -49,7 +49,7 @@ class Tale {
   #step(): void {
     const story = this.#story;
     const node = this.#draws.pick(this.#all);
-    switch (this.#draws.below(10)) {
+    switch (this.#draws.below(11)) {
       case 0:
         return this.#commit();
       case 1:
@@ -69,6 +69,8 @@ class Tale {
         return this.#restart(node);
       case 8:
         return this.#acknowledgeAlone();
+      case 9:
+        return this.#electNobody();
       default:
         return this.#truncate(node);
     }
@@ -107,6 +109,15 @@ class Tale {
     this.#send();
     this.#acknowledge();
     if (this.#draws.chance(0.5)) this.#restart(this.#leader);
+    this.#elect(this.#draws.pick(this.#all));
+  }
+
+  /** Nobody leads for a while; who hears of it may truncate all the same. */
+  #electNobody(): void {
+    this.#story.elect(null, [this.#leader]);
+    const node = this.#draws.pick(this.#all);
+    this.#story.follow(node);
+    this.#truncate(node);
     this.#elect(this.#draws.pick(this.#all));
   }
 
