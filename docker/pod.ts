@@ -101,7 +101,7 @@ async function createNode(engine: Engine, pod: PodPlan, plan: ContainerPlan, joi
 }
 
 /** Configuration in the data volume; the volume and every folder on the way belong to the program's user. */
-async function putFiles(container: Container, { files, dataDirectory, user }: ContainerPlan): Promise<void> {
+export async function putFiles(container: Container, { files, dataDirectory, user }: ContainerPlan): Promise<void> {
   const paths = Object.entries(files).map(([path, text]) => ({ path: `/${relative(dataDirectory, path)}`, text }));
   const folders = new Set(['/.']);
   for (const { path } of paths) {

@@ -8,7 +8,9 @@
 import type { NodeName } from '../../nemesis/ports.ts';
 import type { Engine } from '../client.ts';
 import { isPresent } from '../image-store.ts';
-import type { Capabilities, ContainerPlan, Layout, LeaderMove, LogPattern, NodePlan, Target } from './target.ts';
+import type { Lacks } from './capabilities.ts';
+import { capabilitiesWithout } from './capabilities.ts';
+import type { ContainerPlan, Layout, LeaderMove, LogPattern, NodePlan, Target } from './target.ts';
 
 /** What a description file says, after it was checked. */
 export interface ImageDescription {
@@ -17,13 +19,7 @@ export interface ImageDescription {
   readonly controller: NodeDescription | null;
   readonly leaderMove: Exclude<LeaderMove, 'zookeeper'>;
   readonly logPatterns: readonly { readonly shows: LogPattern['shows']; readonly pattern: string }[];
-  /** By name, why not. */
-  readonly cannot: {
-    readonly faults: Readonly<Record<string, string>>;
-    readonly guarantees: Readonly<Record<string, string>>;
-    readonly triggers: Readonly<Record<string, string>>;
-    readonly exposures: string | null;
-  };
+  readonly cannot: Lacks;
 }
 
 export interface NodeDescription {
@@ -87,12 +83,11 @@ export function imageTarget(name: string, image: string, description: ImageDescr
   return {
     name,
     leaderMove: description.leaderMove,
-    capabilities: {
-      faults: notAble(cannot.faults),
-      guarantees: notAble(cannot.guarantees),
-      triggers: notAble(cannot.triggers),
-      exposures: cannot.exposures === null ? true : { not: cannot.exposures },
-    },
+    capabilities: capabilitiesWithout({
+      ...cannot,
+      // A handover may be done by a planned move, but need not: so it stays.
+      faults: description.leaderMove === 'none' ? { ...noMoves, ...cannot.faults } : cannot.faults,
+    }),
     logPatterns: () => patterns,
     lacks: () => null,
     async prepare(engine: Engine) {
@@ -138,9 +133,10 @@ function containerOf(image: string, node: NodeDescription, fill: (text: string) 
   };
 }
 
-function notAble(reasons: Readonly<Record<string, string>>): Capabilities['faults'] {
-  return Object.fromEntries(Object.entries(reasons).map(([name, not]) => [name, { not }]));
-}
+const noMoves = {
+  'leader-move': 'its description names no way to move a leader',
+  'leader-burst': 'its description names no way to move a leader',
+};
 
 /** A controller has an id beyond those of brokers. */
 function idOf(node: NodeName): number {

@@ -1,23 +1,162 @@
 /**
- * Archives of loaded classes: half of what a new Kafka does in its first seconds, done once per release.
+ * Archives of loaded classes: half of what a Kafka of today does in its first seconds, done once per release.
+ *
+ * Before the first start of a release its nodes are rehearsed: started on a loopback of their own, with nobody to serve,
+ * and ended. What Java writes then is kept beside the jars, named by the image whose Java it is for. Java ignores an
+ * archive that does not fit, and a rehearsal that fails is noted, costs speed and nothing else.
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Container } from 'dockerode';
+import { unpack } from '../archive.ts';
+import { attach, hear, LineSplitter } from '../attach.ts';
 import type { Engine } from '../client.ts';
+import { reason } from '../client.ts';
+import { once } from '../image-store.ts';
 import type { JavaImage } from '../java-image.ts';
+import { runLabels } from '../labels.ts';
+import { putFiles } from '../pod.ts';
 import type { CachedKafka } from './kafka-cache.ts';
-import type { Layout, NodePlan } from './target.ts';
+import { kafkaInside } from './kafka-settings.ts';
+import type { ContainerPlan, Layout, NodePlan } from './target.ts';
+
+const startTimeoutMs = 90_000;
+/** Java writes the archive while it ends. */
+const stopTimeoutS = 60;
+const started = /\bstarted \(kafka\.server\.Kafka(Raft)?Server\)|binding to port/;
 
 /** The archive for a container of that role, by name in the entry; null if there is none. */
 export function classArchive({ directory }: CachedKafka, image: JavaImage, role: string): string | null {
-  const name = `${role}-${image.name.split(':')[1] ?? ''}.jsa`;
+  const name = `${nameOf(image, role)}.jsa`;
   return existsSync(join(directory, name)) ? name : null;
 }
 
+/** Makes what archives a release can have, unless that was tried before. `nodes` are those of a cluster of just this release. */
 export async function ensureClassArchive(
-  _engine: Engine,
-  _release: CachedKafka,
-  _image: JavaImage,
-  _nodes: (layout: Layout) => readonly NodePlan[],
-  _progress: (line: string) => void,
-): Promise<void> {}
+  engine: Engine,
+  release: CachedKafka,
+  image: JavaImage,
+  nodes: (layout: Layout) => readonly NodePlan[],
+  progress: (line: string) => void,
+): Promise<void> {
+  const tried = join(release.directory, `${nameOf(image, 'node')}.tried`);
+  if (existsSync(tried)) return;
+  await once(tried, async () => {
+    progress(`rehearsing the start of kafka:${release.entry.version}, once`);
+    try {
+      await rehearse(engine, release, image, nodes(loopback));
+    } catch (error) {
+      progress(`it goes on without an archive of classes: ${reason(error).split('\n')[0]}`);
+    }
+    try {
+      writeFileSync(tried, '');
+    } catch {
+      // A cache that cannot be written holds no archive either; then the next start rehearses again.
+    }
+  });
+}
+
+/** Everything on one loopback. */
+const loopback: Layout = {
+  brokers: [1],
+  addressOf: () => '127.0.0.1',
+  settings: {
+    replicationFactor: 1,
+    minInsyncReplicas: 1,
+    uncleanElection: false,
+    replicaLagTimeMaxMs: 3_000,
+    brokerSessionTimeoutMs: 10_000,
+    heartbeatIntervalMs: 2_000,
+    fetchMaxWaitMs: 500,
+    highWatermarkCheckpointIntervalMs: 5_000,
+  },
+};
+
+async function rehearse(
+  engine: Engine,
+  release: CachedKafka,
+  image: JavaImage,
+  plans: readonly NodePlan[],
+): Promise<void> {
+  const [controller, broker] = plans;
+  if (controller === undefined || broker === undefined) throw new Error('a cluster has a controller and a broker');
+  // Beside ZooKeeper the controller is a broker itself, and there is but one address for both.
+  const alone = controller.companions.length > 0;
+  const cast = alone ? [...controller.companions, controller.process] : [controller.process, broker.process];
+  const labels = runLabels(`classes-${basename(image.name).replace(':', '-')}-${process.pid}`);
+  const containers: Container[] = [];
+  try {
+    for (const plan of cast) {
+      const network = containers[0] === undefined ? 'none' : `container:${containers[0].id}`;
+      const container = await engine.docker.createContainer({
+        Image: plan.image,
+        Entrypoint: plan.command.slice(0, 1),
+        Cmd: [`-XX:ArchiveClassesAtExit=${kafkaInside.run}/${plan.role}.jsa`, ...plan.command.slice(1)],
+        Env: Object.entries(plan.environment).map(([name, value]) => `${name}=${value}`),
+        User: `${plan.user}:${plan.user}`,
+        Labels: labels,
+        HostConfig: {
+          NetworkMode: network,
+          LogConfig: { Type: 'none', Config: {} },
+          Mounts: [
+            { Type: 'volume', Source: '', Target: plan.dataDirectory },
+            ...Object.entries(plan.readOnly).map(([Target, Source]) => ({
+              Type: 'bind' as const,
+              Source,
+              Target,
+              ReadOnly: true,
+            })),
+          ],
+        },
+      });
+      containers.push(container);
+      await putFiles(container, plan);
+      // A controller of KRaft is not done before a broker is.
+      await (alone || plan === broker.process ? startAndAwait(container) : container.start());
+    }
+    for (const [index, plan] of [...cast.entries()].toReversed()) {
+      await containers[index]!.stop({ t: stopTimeoutS });
+      if (alone || plan === broker.process) await keep(containers[index]!, release, image, plan);
+    }
+  } finally {
+    for (const container of containers.toReversed()) await container.remove({ force: true, v: true });
+  }
+}
+
+async function startAndAwait(container: Container): Promise<void> {
+  const stream = await attach(container, { stdout: true, stderr: true });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let last = '';
+  const lines = new LineSplitter((line) => {
+    last = line;
+    if (started.test(line)) resolve();
+  });
+  hear(stream, (_, bytes) => lines.push(bytes));
+  stream.on('error', () => {});
+  stream.once('close', () => reject(new Error(`it ended: ${last}`)));
+  const late = setTimeout(() => reject(new Error(`it did not start within ${startTimeoutMs} ms`)), startTimeoutMs);
+  try {
+    await container.start();
+    await promise;
+  } finally {
+    clearTimeout(late);
+    stream.destroy();
+  }
+}
+
+/** Copies the archive out of the container, beside its place first. */
+async function keep(container: Container, release: CachedKafka, image: JavaImage, plan: ContainerPlan): Promise<void> {
+  const folder = await mkdtemp(join(release.directory, '.archive-'));
+  try {
+    const name = `${plan.role}.jsa`;
+    await unpack(await container.getArchive({ path: kafkaInside.run }), folder, (path) => path === name);
+    renameSync(join(folder, name), join(release.directory, `${nameOf(image, plan.role)}.jsa`));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function nameOf(image: JavaImage, role: string): string {
+  return `${role}-${image.name.split(':')[1] ?? ''}`;
+}

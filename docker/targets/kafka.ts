@@ -15,10 +15,11 @@ import { isPresent } from '../image-store.ts';
 import { brokerUser } from '../images.ts';
 import type { JavaImage } from '../java-image.ts';
 import { ensureJavaImage, insideJava } from '../java-image.ts';
+import { capabilitiesWithout } from './capabilities.ts';
 import type { CachedKafka } from './kafka-cache.ts';
 import { cachedKafka, jarsOf, libraries } from './kafka-cache.ts';
 import { classArchive, ensureClassArchive } from './kafka-classes.ts';
-import { kafkaCapabilities, kafkaLogPatterns } from './kafka-logs.ts';
+import { kafkaLogPatterns } from './kafka-logs.ts';
 import {
   controllerId,
   kafkaInside,
@@ -57,13 +58,13 @@ class KafkaTarget implements Target {
     this.#versions = versions;
     this.#oldest = oldest;
     this.#mixed = compareVersions(oldest, newest) !== 0;
-    this.capabilities = kafkaCapabilities();
+    this.capabilities = capabilitiesWithout({ faults: {}, guarantees: {}, triggers: {}, exposures: null });
     // AlterPartitionReassignments came with 2.4; before, orders are written to ZooKeeper.
     this.leaderMove = isBefore(oldest, '2.4') ? ('zookeeper' as const) : ('reassign' as const);
   }
 
   logPatterns(node: NodeName): readonly LogPattern[] {
-    return kafkaLogPatterns(this.#versionOf(node));
+    return kafkaLogPatterns(node);
   }
 
   lacks(): string | null {

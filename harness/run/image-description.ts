@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { z } from 'zod';
 import type { ImageDescription } from '../../docker/targets/image.ts';
+import { faultNames, guaranteeNames, triggerNames } from '../../docker/targets/capabilities.ts';
 import { placeholderNames, strangePlaceholder } from '../../docker/targets/image.ts';
 import { UsageError } from '../errors.ts';
 
@@ -18,7 +19,7 @@ const text = z.string().superRefine((value, context) => {
 const path = z.string().regex(/^\/\S+$/, 'write an absolute path');
 const port = z.number().int().min(1).max(65_535);
 const exitCode = z.number().int().min(0).max(255);
-const reasons = z.record(z.string(), z.string()).default({});
+const reasons = (names: readonly string[]) => z.partialRecord(z.enum(names), z.string()).default({});
 const expression = z.string().superRefine((value, context) => {
   try {
     new RegExp(value);
@@ -59,9 +60,9 @@ const descriptionSchema = z
       .default([]),
     cannot: z
       .strictObject({
-        faults: reasons,
-        guarantees: reasons,
-        triggers: reasons,
+        faults: reasons(faultNames),
+        guarantees: reasons(guaranteeNames),
+        triggers: reasons(triggerNames),
         exposures: z.string().nullable().default(null),
       })
       .prefault({}),
