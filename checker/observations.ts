@@ -110,6 +110,11 @@ export function readObservations(lines: Iterable<string | object>): Observations
   return reader.finish(line);
 }
 
+/** What a line of a broker's log says, without the time and the level that it begins with. */
+export function saidIn(words: string): string {
+  return words.replace(/^\[[\d:., TZ+-]+\]\s*(?:[A-Z]{4,5}\s+)?/, '');
+}
+
 /** The last of a list that was seen by `time`; they are in the order of time. */
 export function lastBy<T extends { readonly time: number }>(list: readonly T[], time: number): T | null {
   return list.findLast((each) => each.time <= time) ?? null;
@@ -140,7 +145,7 @@ class Reader {
     const seen = { time, reference: { source: 'observation', node, boot, seq } } as const;
     if (event === 'ended') {
       const { words } = fields;
-      this.#ended.push({ ...seen, node, words: typeof words === 'string' ? words : 'it did not say why' });
+      this.#ended.push({ ...seen, node, words: typeof words === 'string' ? saidIn(words) : 'it did not say why' });
       return null;
     }
     const { partition } = fields;
@@ -233,7 +238,7 @@ function told(
         node,
         from: isCount(from) ? from : null,
         to: isCount(to) ? to : null,
-        words: typeof words === 'string' ? words : null,
+        words: typeof words === 'string' ? saidIn(words) : null,
       });
       return true;
     case 'hw':

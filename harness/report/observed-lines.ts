@@ -8,6 +8,7 @@
  *
  * What nobody saw stays null. Lines are taken in the order of their time, which is when they were seen.
  */
+import { saidIn } from '../../checker/observations.ts';
 import { isNumber, isObject } from './trace-events.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -172,7 +173,7 @@ class Completion {
     const said = this.#said
       .get(nameOf(line))
       ?.find((each) => (each['to'] ?? to) === to && Math.abs((each['time'] as number) - time) < togetherNs);
-    const evidence = said === undefined ? {} : { words: said['words'] };
+    const evidence = said === undefined ? {} : { words: saidIn(String(said['words'])) };
     const leaderEpoch = Math.max(replica.epoch, this.#epochs.get(String(line['partition'])) ?? -1);
     this.#add({ ...line, leaderEpoch, rule: 'unknown', evidence });
   }

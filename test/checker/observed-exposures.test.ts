@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readObservations } from '../../checker/observations.ts';
+import { readObservations, saidIn } from '../../checker/observations.ts';
 import { findObservedExposures, type ObservedExposures } from '../../checker/observed-exposures.ts';
 import { Foreign } from './foreign.ts';
 
@@ -140,6 +140,16 @@ describe('exposures that nobody can know', () => {
       exposures: null,
       doubt: 'lines of the observations are missing',
     });
+  });
+});
+
+describe('what a log says', () => {
+  it.each([
+    ['[2026-11-30 00:08:05,063] INFO Truncating log t-0 to offset 3.', 'Truncating log t-0 to offset 3.'],
+    ['[Log partition=t-0, dir=/data] Truncating to offset 3', '[Log partition=t-0, dir=/data] Truncating to offset 3'],
+    ['FATAL no', 'FATAL no'],
+  ])('is told without its time: %s', (line, said) => {
+    expect(saidIn(line)).toBe(said);
   });
 });
 
