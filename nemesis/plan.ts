@@ -28,11 +28,20 @@ export interface PlanOptions {
   readonly intervalMs: number;
   readonly sessionTimeoutMs?: number;
   readonly lagTimeMs?: number;
+  /** Of brokers that are slower than ours. */
+  readonly patience?: PlanPatience | undefined;
+}
+
+/** How much time a plan leaves a cluster. */
+export interface PlanPatience {
+  /** From the end of a fault until every ISR can be full again. */
+  readonly recoveryMs: number;
+  /** From the end of a broker's session until its successor may be seen to lead. */
+  readonly electionMs: number;
 }
 
 /** Nothing is broken before clients have begun in earnest. */
 const LEAD_IN_MS = 600;
-/** From the end of a fault until every ISR can be full again. */
 const RECOVERY_MS = 2_000;
 const SHORTEST_FAULT_MS = 300;
 
@@ -48,7 +57,7 @@ function drawKinds(options: PlanOptions, random: Draws): FaultKind[] {
   const { kinds, durationMs, intervalMs } = options;
   const total = Math.max(2, Math.round(durationMs / intervalMs));
   const count = random.int(Math.ceil((total - 1) / 3), total - 1);
-  const budgetMs = handoverBudgetMs(contextOf(options)) + RECOVERY_MS;
+  const budgetMs = handoverBudgetMs(contextOf(options)) + recoveryMsOf(options);
   let handovers = kinds.includes('handover-crash') ? 1 : 0;
   const drawn: FaultKind[] = handovers > 0 ? ['handover-crash'] : [];
   for (let index = 0; index < count; index += 1) {
@@ -81,14 +90,19 @@ function pickKind(kinds: readonly FaultKind[], weights: PlanOptions['weights'], 
 function placeFaults(options: PlanOptions, kinds: readonly FaultKind[], random: Draws): Fault[] {
   const { durationMs } = options;
   const context = contextOf(options);
-  const shareMs = shares(freeMs(kinds, durationMs, context), kinds.filter((kind) => !isAlone(kind)).length, random);
+  const recoveryMs = recoveryMsOf(options);
+  const shareMs = shares(
+    freeMs(kinds, durationMs, context, recoveryMs),
+    kinds.filter((kind) => !isAlone(kind)).length,
+    random,
+  );
   const faults: Fault[] = [];
   let cursorMs = LEAD_IN_MS + random.int(0, 300);
   for (const [index, kind] of kinds.entries()) {
     const drawn = drawFault(kind, context, random);
     const id = `f${index + 1}`;
     if (isAlone(kind)) {
-      const deadlineMs = cursorMs + patienceMs(index);
+      const deadlineMs = cursorMs + patienceMs(index, recoveryMs);
       faults.push({ ...drawn, id, at: { await: { seen: 'full-isr' }, fromMs: cursorMs, deadlineMs } });
       cursorMs = deadlineMs + handoverBudgetMs(context);
       continue;
@@ -122,17 +136,21 @@ function cutShort(until: End, longestMs: number): End {
 }
 
 /** What is left for faults that need not be alone. */
-function freeMs(kinds: readonly FaultKind[], durationMs: number, context: DrawContext): number {
+function freeMs(kinds: readonly FaultKind[], durationMs: number, context: DrawContext, recoveryMs: number): number {
   let freeMs = durationMs - LEAD_IN_MS;
   for (const [index, kind] of kinds.entries()) {
-    if (isAlone(kind)) freeMs -= patienceMs(index) + handoverBudgetMs(context);
+    if (isAlone(kind)) freeMs -= patienceMs(index, recoveryMs) + handoverBudgetMs(context);
   }
   return Math.max(0, freeMs);
 }
 
 /** How long a handover waits for a healthy cluster: after other faults longer than at the beginning. */
-function patienceMs(index: number): number {
-  return index === 0 ? LEAD_IN_MS : RECOVERY_MS;
+function patienceMs(index: number, recoveryMs: number): number {
+  return index === 0 ? LEAD_IN_MS : recoveryMs;
+}
+
+function recoveryMsOf({ patience }: Pick<PlanOptions, 'patience'>): number {
+  return patience?.recoveryMs ?? RECOVERY_MS;
 }
 
 function isAlone(kind: FaultKind): boolean {
@@ -147,6 +165,13 @@ function shares(totalMs: number, count: number, random: Draws): number[] {
 }
 
 function contextOf(options: Omit<PlanOptions, 'seed' | 'durationMs' | 'kinds' | 'intervalMs'>): DrawContext {
-  const { partitions, brokers, sessionTimeoutMs = 1_500, lagTimeMs = 2_000 } = options;
-  return { partitions, brokers, sessionTimeoutMs, lagTimeMs };
+  const { partitions, brokers, sessionTimeoutMs = 1_500, lagTimeMs = 2_000, patience } = options;
+  const electionSlackMs = patience?.electionMs;
+  return {
+    partitions,
+    brokers,
+    sessionTimeoutMs,
+    lagTimeMs,
+    ...(electionSlackMs === undefined ? {} : { electionSlackMs }),
+  };
 }

@@ -7,7 +7,7 @@
  *
  * Invariant: an answer of "not at rest" always comes with its reasons, one sentence each.
  */
-import type { NodeId, TraceLine } from './ports.ts';
+import type { NodeId, NodeName, TraceLine } from './ports.ts';
 import type { ClusterView, PartitionView } from './view.ts';
 
 /** Lines that a cluster at rest does not write. */
@@ -18,10 +18,10 @@ export function isChange(line: TraceLine): boolean {
   return changing.has(line.event);
 }
 
-/** Everything that keeps the cluster from being at rest. */
-export function unrest(view: ClusterView): string[] {
-  const reasons = [...view.fenced].map((node) => `broker ${node} is fenced`);
-  for (const [key, partition] of view.partitions) reasons.push(...unrestOf(key, partition));
+/** Everything that keeps the cluster from being at rest; without those brokers, which will not come back. */
+export function unrest(view: ClusterView, gone: ReadonlySet<NodeName> = nobody): string[] {
+  const reasons = [...view.fenced].filter((node) => !gone.has(node)).map((node) => `broker ${node} is fenced`);
+  for (const [key, partition] of view.partitions) reasons.push(...unrestOf(key, partition, gone));
   return reasons;
 }
 
@@ -41,12 +41,17 @@ export function leadersOf(view: ClusterView): Record<string, NodeId> {
   return leaders;
 }
 
-function unrestOf(key: string, partition: PartitionView): string[] {
-  const { leader, leaderEpoch, isr, replicas } = partition;
-  if (replicas.length === 0) return [`${key} does not exist`];
+const nobody: ReadonlySet<NodeName> = new Set();
+
+function unrestOf(key: string, partition: PartitionView, gone: ReadonlySet<NodeName>): string[] {
+  const { leader, leaderEpoch, isr } = partition;
+  if (partition.replicas.length === 0) return [`${key} does not exist`];
   if (leader === null) return [`${key} has no leader`];
+  if (gone.has(leader)) return [`${key}: its leader, broker ${leader}, is gone`];
+  const replicas = partition.replicas.filter((node) => !gone.has(node));
   const reasons: string[] = [];
-  if (isr.length < replicas.length) reasons.push(`${key}: the ISR is ${isr.join(', ')} of ${replicas.join(', ')}`);
+  if (!replicas.every((node) => isr.includes(node)))
+    reasons.push(`${key}: the ISR is ${isr.join(', ')} of ${replicas.join(', ')}`);
   const end = partition.replica.get(leader)?.leo ?? 0;
   for (const node of replicas) {
     const replica = partition.replica.get(node);

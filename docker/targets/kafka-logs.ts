@@ -15,7 +15,7 @@ import type { LogPattern } from './target.ts';
 const partition = String.raw`(?:\[(?<topic>[^\],]+),(?<partition>\d+)\]|(?<key>[^\s,\]]+-\d+))`;
 
 export function kafkaLogPatterns(node: NodeName): readonly LogPattern[] {
-  return [...highWatermarks, ...rolesInZooKeeper(node), ...rolesInKraft, ...truncations, ...endings];
+  return [...highWatermarks, ...rolesInZooKeeper(node), ...rolesInKraft, ...isrs, ...truncations, ...endings];
 }
 
 /** First, since there are most of them. Followers say theirs with every fetch; at a start it is what the file held. */
@@ -31,8 +31,8 @@ function hw(text: string): LogPattern {
 
 /** The controller's order names the leader; whether that is the broker itself, the broker's id tells. */
 function rolesInZooKeeper(node: NodeName): LogPattern[] {
-  const before24 = String.raw`PartitionState\(controllerEpoch=\d+, leader=LEADER, leaderEpoch=(?<epoch>\d+), .* for partition ${partition} `;
-  const from24 = String.raw`LeaderAndIsrPartitionState\(topicName='(?<topic>[^']+)', partitionIndex=(?<partition>\d+), controllerEpoch=\d+, leader=LEADER, leaderEpoch=(?<epoch>\d+), `;
+  const before24 = String.raw`PartitionState\(controllerEpoch=\d+, leader=LEADER, leaderEpoch=(?<epoch>\d+), (?:isr=\[?(?<isr>\d[\d, ]*?)\]?, )?.* for partition ${partition} `;
+  const from24 = String.raw`LeaderAndIsrPartitionState\(topicName='(?<topic>[^']+)', partitionIndex=(?<partition>\d+), controllerEpoch=\d+, leader=LEADER, leaderEpoch=(?<epoch>\d+), (?:isr=\[?(?<isr>\d[\d, ]*?)\]?, )?`;
   return [before24, from24].flatMap((text): LogPattern[] => {
     const order = String.raw`eceived LeaderAndIsr request ${text}`;
     return [
@@ -49,6 +49,16 @@ const rolesInKraft: readonly LogPattern[] = [
     pattern: /\] Follower (?<key>\S+-\d+) starts at leader epoch (?<epoch>\d+) .* Current leader is (?<leader>\d+)\./,
   },
 ];
+
+/** Brokers of ZooKeeper's time tell the others of a new ISR only seconds later. */
+const isrs: readonly LogPattern[] = [
+  isr(String.raw`ISR for partition ${partition}`),
+  isr(String.raw`\[Partition (?<key>\S+-\d+) broker=\d+\] (?:Expand|Shrink)ing ISR`),
+];
+
+function isr(text: string): LogPattern {
+  return { shows: 'isr', pattern: new RegExp(String.raw`${text} from [\d,]+ to (?<isr>[\d,]+)`) };
+}
 
 const truncations: readonly LogPattern[] = [
   { shows: 'truncates', pattern: /INFO Truncating log (?<key>\S+-\d+) to offset (?<offset>\d+)\./ },

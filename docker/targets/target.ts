@@ -98,10 +98,11 @@ export interface Exits {
 
 /**
  * How one line of a broker's log is read. Groups by name: `topic` and `partition` (or `key`, as `topic-partition`),
- * `leader`, `epoch`, `offset`, whichever the line holds.
+ * `leader`, `epoch`, `offset`, `isr` (ids with commas), whichever the line holds. `isr` is what a leader is about to
+ * commit: the new ISR of a partition that it leads.
  */
 export interface LogPattern {
-  readonly shows: 'leads' | 'follows' | 'hw' | 'truncates' | 'ends-itself' | 'failed-start';
+  readonly shows: 'isr' | 'leads' | 'follows' | 'hw' | 'truncates' | 'ends-itself' | 'failed-start';
   readonly pattern: RegExp;
 }
 

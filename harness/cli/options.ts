@@ -163,7 +163,9 @@ export function addRunOptions(command: Command, standard = 'containers where an 
 export function besideForeign<Flags extends RunFlags>(flags: Flags, command: Command): Flags {
   const d = foreignRunConfig;
   const defaults: Partial<RunFlags> = {
+    timeLimit: d.timeLimitMs,
     nemesis: d.nemesis,
+    nemesisInterval: d.nemesisIntervalMs,
     settleTimeout: d.settleTimeoutMs,
     replicaLagTime: d.replicaLagTimeMaxMs,
     sessionTimeout: d.brokerSessionTimeoutMs,
@@ -212,6 +214,7 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
     fetchMaxWaitMs: flags.fetchWait,
     highWatermarkCheckpointIntervalMs: flags.hwCheckpointInterval,
     leaveRunning: flags.leaveDbRunning ?? false,
+    ...(flags.besideForeign === true ? { patience: foreignRunConfig.patience } : {}),
   };
   const excess = excessOf(config);
   if (excess !== null) throw new UsageError(`--rate, --time-limit and --nemesis-interval: ${excess}`);

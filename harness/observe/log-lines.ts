@@ -65,7 +65,12 @@ function aboutPartition(
       const leader = shows === 'leads' ? node : numberIn(groups['leader']);
       if (typeof leader !== 'number') return [];
       const word = { by: node, leader, epoch: numberIn(groups['epoch']) };
-      return partition.leads('log', word, partition.isr, { words: wordsOf(text) });
+      return partition.leads('log', word, idsIn(groups['isr']) ?? partition.isr, { words: wordsOf(text) });
+    }
+    case 'isr': {
+      const isr = idsIn(groups['isr']);
+      // One that led before may wake and try; only the leader's word counts.
+      return isr === undefined || !partition.isLed(node) ? [] : partition.inSync('log', isr);
     }
     case 'hw': {
       const said = `${to} in ${partition.roleEpochOf(node)}`;
@@ -89,6 +94,12 @@ function keyFrom(groups: Groups): string {
 function numberIn(text: string | undefined): number | undefined {
   const number = text === undefined ? Number.NaN : Number(text);
   return Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+}
+
+/** `[3, 1, 2]` or `3,1,2`. */
+function idsIn(text: string | undefined): number[] | undefined {
+  const ids = text?.match(/\d+/g)?.map(Number);
+  return ids === undefined || ids.length === 0 ? undefined : ids;
 }
 
 function wordsOf(text: string): string {

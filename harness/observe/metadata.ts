@@ -16,12 +16,18 @@ import { ObservedPartition } from './partition.ts';
 
 /** So long a broker that answers again may still be catching up. */
 export const lateMs = 1_000;
+/** In ZooKeeper's time a new ISR is told to the brokers up to five seconds later. */
+const propagationMs = 8_000;
 /** A broker that has not answered for so long was deaf. */
 export const deafMs = 700;
 
 export interface ObservedMetadata {
   readonly topic: string;
   readonly brokers: readonly NodeId[];
+  /** A clock that only differences are taken of. */
+  readonly nowMs: () => number;
+  /** In the order of elections, where it is known otherwise. */
+  readonly assignment: readonly (readonly NodeId[])[];
   readonly partitions: ReadonlyMap<string, ObservedPartition>;
   readonly witnesses: Map<NodeName, Witness>;
   readonly fenced: Set<NodeId>;
@@ -42,12 +48,16 @@ export function createObservedMetadata(
   topic: string,
   partitions: number,
   brokers: readonly NodeId[],
+  nowMs: () => number,
+  assignment: readonly (readonly NodeId[])[] = [],
 ): ObservedMetadata {
   const keys = Array.from({ length: partitions }, (_, partition) => keyOf(topic, partition));
   return {
     topic,
     brokers,
-    partitions: new Map(keys.map((key) => [key, new ObservedPartition(key)])),
+    nowMs,
+    assignment,
+    partitions: new Map(keys.map((key) => [key, new ObservedPartition(key, nowMs)])),
     witnesses: new Map(),
     fenced: new Set(),
     ended: new Set(),
@@ -55,12 +65,8 @@ export function createObservedMetadata(
 }
 
 /** Takes one answer of one node in. */
-export function foldAnswer(
-  state: ObservedMetadata,
-  node: NodeName,
-  answer: ResponseBody<'Metadata'>,
-  nowMs: number,
-): Sighting[] {
+export function foldAnswer(state: ObservedMetadata, node: NodeName, answer: ResponseBody<'Metadata'>): Sighting[] {
+  const nowMs = state.nowMs();
   const witness = witnessOf(state, node, nowMs);
   const late = isLate(witness, nowMs);
   const sightings = foldLive(
@@ -72,17 +78,20 @@ export function foldAnswer(
   for (const { partitionIndex, ...said } of answer.topics.find(({ name }) => name === state.topic)?.partitions ?? []) {
     const partition = state.partitions.get(keyOf(state.topic, partitionIndex));
     if (partition === undefined) continue;
-    sightings.push(...partition.assigned(said.replicaNodes));
+    sightings.push(...partition.assigned(inOrder(said.replicaNodes, state.assignment[partitionIndex])));
     const leader = said.leaderId >= 0 ? said.leaderId : null;
     const epoch = said.leaderEpoch >= 0 ? said.leaderEpoch : undefined;
     const before = partition.leader;
     sightings.push(...partition.leads('metadata', { by: node, leader, epoch, late }, said.isrNodes));
     if (late) continue;
     const last = witness.isr.get(partition.key);
+    const isNews = last === undefined || last.join() !== said.isrNodes.join();
     witness.isr.set(partition.key, said.isrNodes);
     // A view of an ISR belongs to the leadership under which it was seen.
     const isCurrent = leader !== null && leader === partition.leader && before === partition.leader;
-    if (isCurrent && (last === undefined || last.join() !== said.isrNodes.join())) {
+    // What a log said that a leader is about to commit may have failed: then Metadata goes on saying something else.
+    const isContradicted = partition.isrBy === 'log' && nowMs - partition.isrSinceMs > propagationMs;
+    if (isCurrent && (isNews || isContradicted)) {
       sightings.push(...partition.inSync('metadata', said.isrNodes));
     }
   }
@@ -94,6 +103,11 @@ export function forgetNode(state: ObservedMetadata, node: NodeName): void {
   state.witnesses.delete(node);
   state.ended.add(node);
   for (const partition of state.partitions.values()) partition.forget(node);
+}
+
+/** The known order, if it is of the same replicas. */
+function inOrder(told: readonly NodeId[], known: readonly NodeId[] = []): readonly NodeId[] {
+  return known.length === told.length && told.every((node) => known.includes(node)) ? known : told;
 }
 
 function witnessOf({ witnesses, ended }: ObservedMetadata, node: NodeName, nowMs: number): Witness {

@@ -20,6 +20,12 @@ export interface ObserverOptions {
   readonly topic: string;
   readonly partitions: number;
   readonly clockOriginNs: bigint;
+  /** Who keeps each partition, in the order of elections: old brokers tell replicas in any order. */
+  readonly assignment?: readonly (readonly NodeId[])[];
+  /** Told when a node says that it ends itself: some then hang for ever, and never exit. */
+  readonly onSelfEnd?: (node: NodeName, words: string) => void;
+  /** Told before a node's process is started. */
+  readonly onStart?: (node: NodeName) => void;
   /** Told with every line that a node prints. */
   readonly onOutput?: (node: NodeName, line: string) => void;
 }
@@ -44,7 +50,13 @@ const lineMax = 500;
 export function observe(foreign: ForeignCluster, options: ObserverOptions): Observer {
   const { topic, clockOriginNs } = options;
   const counter = createLineCounter();
-  const metadata = createObservedMetadata(topic, options.partitions, foreign.brokers);
+  const metadata = createObservedMetadata(
+    topic,
+    options.partitions,
+    foreign.brokers,
+    () => performance.now(),
+    options.assignment,
+  );
   const nodes: readonly NodeName[] = ['controller', ...foreign.brokers];
   const readers = new Map(nodes.map((node) => [node, createLogReader(node, foreign.target.logPatterns(node))]));
   const lastLines = new Map<NodeName, string[]>();
@@ -77,7 +89,13 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
     if (last.length > lastLinesMax) last.shift();
     lastLines.set(node, last);
     const reader = readers.get(node);
-    if (reader !== undefined) tell(readLogLine(reader, metadata.partitions, line));
+    if (reader === undefined) return;
+    const sightings = readLogLine(reader, metadata.partitions, line);
+    tell(sightings);
+    const ended = sightings.find(({ event }) => event === 'ended');
+    if (ended === undefined) return;
+    forget(node);
+    options.onSelfEnd?.(node, String(ended['words']));
   };
   const forget = (node: NodeName): void => {
     forgetNode(metadata, node);
@@ -101,6 +119,7 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
         const { node, verb } = action;
         const ends = verb === 'kill' || verb === 'stop' || verb === 'power-loss';
         if (verb === 'start') {
+          options.onStart?.(node);
           counter.started(node);
           answered.delete(node);
           forget(node);
@@ -123,7 +142,7 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
           version: metadataVersion,
           onAnswer(answer) {
             answered.add(node);
-            tell(foldAnswer(metadata, node, answer, performance.now()));
+            tell(foldAnswer(metadata, node, answer));
           },
         }),
       );

@@ -19,11 +19,16 @@ export class ObservedPartition {
   readonly key: string;
   replicas: readonly NodeId[] = [];
   isr: readonly NodeId[] = [];
+  /** Who said so, and when by the clock that is handed in. */
+  isrBy: Source = 'metadata';
+  isrSinceMs = 0;
+  readonly #nowMs: () => number;
   readonly #leaderships = new Leaderships();
   readonly #roles = new Map<NodeId, RoleTold>();
 
-  constructor(key: string) {
+  constructor(key: string, nowMs: () => number) {
     this.key = key;
+    this.#nowMs = nowMs;
   }
 
   get leader(): NodeId | null {
@@ -39,6 +44,12 @@ export class ObservedPartition {
   /** The epoch under which the broker's role was last told. */
   roleEpochOf(node: NodeName): number | undefined {
     return node === 'controller' ? undefined : this.#roles.get(node)?.epoch;
+  }
+
+  /** Whether the node is the newest leader, and knows it. */
+  isLed(node: NodeName): boolean {
+    const { newest } = this.#leaderships;
+    return newest !== null && newest.leader === node && this.roleEpochOf(node) === newest.epoch;
   }
 
   /** Takes the replicas in, the first time that anybody names them. */
@@ -63,6 +74,8 @@ export class ObservedPartition {
     const sightings: Sighting[] = [];
     if (isNew && (previous === null || leadership.leader !== previousLeader)) {
       this.isr = isr;
+      this.isrBy = source;
+      this.isrSinceMs = this.#nowMs();
       sightings.push(
         this.#controllerLine(source, 'election', {
           ...epochFields(leadership),
@@ -98,6 +111,8 @@ export class ObservedPartition {
   #isrLine(source: Source, leadership: Leadership, isr: readonly NodeId[]): Sighting[] {
     const from = this.isr;
     this.isr = isr;
+    this.isrBy = source;
+    this.isrSinceMs = this.#nowMs();
     return [this.#controllerLine(source, 'isr', { ...epochFields(leadership), from, to: isr })];
   }
 

@@ -6,6 +6,7 @@
  */
 
 import { faultKinds } from '../../nemesis/faults/index.ts';
+import type { PlanPatience } from '../../nemesis/plan.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 
 export interface RunConfig {
@@ -43,6 +44,8 @@ export interface RunConfig {
   readonly fetchMaxWaitMs: number;
   readonly highWatermarkCheckpointIntervalMs: number;
   readonly leaveRunning: boolean;
+  /** How much time plan and harness leave brokers that are slower than ours; without it, what ours need. */
+  readonly patience?: PlanPatience;
 }
 
 export const defaultRunConfig: Omit<RunConfig, 'build' | 'runtime' | 'seed'> = {
@@ -75,10 +78,14 @@ export const defaultRunConfig: Omit<RunConfig, 'build' | 'runtime' | 'seed'> = {
  */
 export const foreignRunConfig: typeof defaultRunConfig = {
   ...defaultRunConfig,
+  timeLimitMs: 24_000,
   settleTimeoutMs: 60_000,
   nemesis: defaultRunConfig.nemesis.filter((kind) => kind !== 'power-loss'),
+  nemesisIntervalMs: 6_000,
   replicaLagTimeMaxMs: 3_000,
   brokerSessionTimeoutMs: 2_000,
+  // A Java process starts in three seconds on a quiet machine, and what is in sync is told up to six seconds late.
+  patience: { recoveryMs: 8_000, electionMs: 3_000 },
 };
 
 /** The topic of a run: a cluster of foreign brokers serves several, so there it is named after the seed. */

@@ -8,7 +8,7 @@ import type { RunConfig } from './config.ts';
 
 /** Until the topic is there and every replica in its role. */
 export const readyTimeoutMs = 30_000;
-/** Until every link has answered after the last fault. */
+/** Until every link has answered after the last fault; where brokers start slowly, their starts come on top. */
 export const healTimeoutMs = 15_000;
 /** Until everything has been read back; a client's deadline may come on top. */
 export const finalReadTimeoutMs = 15_000;

@@ -20,6 +20,7 @@ export function planOf(config: RunConfig): Schedule {
       intervalMs: config.nemesisIntervalMs,
       sessionTimeoutMs: config.brokerSessionTimeoutMs,
       lagTimeMs: config.replicaLagTimeMaxMs,
+      patience: config.patience,
     },
     createRandom(config.seed).stream('faults'),
   );

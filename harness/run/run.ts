@@ -94,6 +94,8 @@ export interface RunFile extends SubjectFacts {
 
 const DEPLOY_TIMEOUT_MS = 120_000;
 const COLLECT_ATTEMPTS = 5;
+/** From a broker's last words until it is started again. */
+const RESTART_PAUSE_MS = 1_500;
 /** Between two looks at where the partitions end, while they do not end where the logs do. */
 const ENDS_PAUSE_MS = 200;
 
@@ -176,6 +178,13 @@ class Run {
   #failure: Error | null = null;
   /** Nodes that ended by themselves, by a fault of their own, and have not been started again. */
   readonly #crashed = new Set<NodeName>();
+  #subject: Subject | null = null;
+  /** Set once the faults are over, where what ends by itself is started again: each once. */
+  #restart: ((node: NodeName) => void) | null = null;
+  readonly #restarted = new Set<NodeName>();
+  readonly #endedAgain = new Set<NodeName>();
+  /** Nothing that happens from now on belongs to the test. */
+  #tested = false;
   /** Where the partitions end, as the brokers say after settling. */
   #ends: ReadonlyMap<Key, number> = new Map();
 
@@ -203,9 +212,12 @@ class Run {
             clockOriginNs: this.#clockOriginNs,
             progress: (line) => this.#request.progress.step(line),
             signal: this.#ending.signal,
+            onSelfEnd: (node, words) => this.#selfEnded(node, words),
+            onStart: (node) => this.#crashed.delete(node),
           }),
         ),
       );
+      this.#subject = subject;
       Object.assign(this.#file, subject.facts);
       await this.#with(subject, recorder, (trace) => this.#test(subject, trace, recorder));
     } catch (cause) {
@@ -237,16 +249,13 @@ class Run {
   async #with(subject: Subject, recorder: Recorder, test: (trace: TraceLog) => Promise<void>): Promise<void> {
     const { cluster, linesFile } = subject;
     let trace: TraceLog | undefined;
-    let tested = false;
     try {
-      cluster.onUnexpectedExit((node, detail, blame) => {
-        if (!tested) this.#ended(subject, node, detail, blame);
-      });
+      cluster.onUnexpectedExit((node, detail, blame) => this.#ended(subject, node, detail, blame));
       trace = recordTrace(cluster, join(this.#request.directory, linesFile), this.#keys, (error) => this.#fail(error));
       await test(trace);
       this.#check();
       // What is done to the cluster while it is kept, and the Ctrl-C that ends that, is not part of the test.
-      tested = true;
+      this.#tested = true;
       trace.close();
       if (this.#request.keep !== undefined) await this.#request.keep(cluster);
       else if (this.#leftClean()) subject.leaveClean();
@@ -264,8 +273,14 @@ class Run {
     if (this.#failure !== null) throw this.#failure;
   }
 
+  /** A process says that it ends itself. Its exit, if it ever comes to that, is no news then. */
+  #selfEnded(node: NodeName, words: string): void {
+    if (this.#subject !== null) this.#ended(this.#subject, node, words, 'node');
+  }
+
   /** A process ended without an action of ours. */
   #ended(subject: Subject, node: NodeName, detail: string, blame: 'environment' | 'node'): void {
+    if (this.#tested || this.#crashed.has(node)) return;
     const ended = `${nodeName(node)} ended by itself: ${lastWords(detail)}`;
     const more = subject.end(node);
     if (more !== null) {
@@ -276,6 +291,8 @@ class Run {
     if (blame === 'environment') this.#fail(new EnvironmentError(ended));
     else {
       this.#crashed.add(node);
+      if (this.#restarted.has(node)) this.#endedAgain.add(node);
+      this.#restart?.(node);
       // Where it is started again, it is a finding of its own, and nothing that remains.
       if (more === null) this.#remain([ended]);
     }
@@ -329,7 +346,7 @@ class Run {
       );
       await this.#phase('healing', async () => {
         await faults.stop();
-        if (cluster.observed === true) await this.#startAgain(cluster);
+        if (cluster.observed === true) this.#mend(cluster);
         await this.#proveHealed(cluster);
       });
       await this.#phase('closing the producers', () => load.stop());
@@ -368,20 +385,38 @@ class Run {
       );
   }
 
-  /** Once: the run must go on, and a broker that ends again has its say again. */
-  async #startAgain(cluster: Cluster): Promise<void> {
-    const nodes = [...this.#crashed];
-    this.#crashed.clear();
-    await Promise.all(nodes.map((node) => cluster.perform({ port: 'process', verb: 'start', node })));
+  /** From now on, once the faults are over, whatever ended by itself is started again: the run must go on. */
+  #mend(cluster: Cluster): void {
+    this.#restart = (node) => {
+      if (this.#restarted.has(node)) return;
+      this.#restarted.add(node);
+      const kill = { port: 'process', verb: 'kill', node } as const;
+      // One that said that it ends itself may hang instead; it is given a moment, and ended for good.
+      setTimeout(() => {
+        if (this.#tested || this.#ending.signal.aborted) return;
+        cluster
+          .perform(kill)
+          .then(() => cluster.perform({ ...kill, verb: 'start' }))
+          .catch((error: unknown) => this.#fail(environmentErrorFrom(error, `cannot start ${nodeName(node)} again`)));
+      }, RESTART_PAUSE_MS);
+    };
+    for (const node of this.#crashed) this.#restart(node);
+  }
+
+  /** Those that ended by themselves and will not be started again. */
+  #gone(): ReadonlySet<NodeName> {
+    if (this.#restart === null) return this.#crashed;
+    return new Set([...this.#crashed].filter((node) => this.#endedAgain.has(node)));
   }
 
   async #proveHealed(cluster: Cluster): Promise<void> {
     const started = performance.now();
-    const deaf = await proveHealed(cluster, healTimeoutMs, this.#ending.signal);
-    this.#check();
     // A node that crashed does not answer, whatever its links are like.
-    const hasCrashed = (place: LinkProbe['from']): boolean => place !== 'clients' && this.#crashed.has(place);
-    const isCut = ({ from, to }: LinkProbe): boolean => !hasCrashed(from) && !hasCrashed(to);
+    const isGone = (place: LinkProbe['from']): boolean => place !== 'clients' && this.#gone().has(place);
+    const timeoutMs = healTimeoutMs + 2 * (this.#request.config.patience?.recoveryMs ?? 0);
+    const deaf = await proveHealed(cluster, timeoutMs, this.#ending.signal, isGone);
+    this.#check();
+    const isCut = ({ from, to }: LinkProbe): boolean => !isGone(from) && !isGone(to);
     this.#file.healed = !deaf.some(isCut);
     this.#file.healMs = Math.round(performance.now() - started);
     this.#remain(deaf.map((probe) => `no round trip from ${probe.from} to ${probe.to}: ${probe.error ?? 'no answer'}`));
@@ -389,10 +424,17 @@ class Run {
 
   async #settle(subject: Subject, admin: Admin, trace: TraceLog): Promise<void> {
     const { config } = this.#request;
+    const { cluster } = subject;
     const started = performance.now();
     const leftMs = (): number => Math.max(0, config.settleTimeoutMs - (performance.now() - started));
     for (;;) {
-      const { settled, residual } = await settle(trace, leftMs(), restMs(config), this.#ending.signal);
+      const { settled, residual } = await settle(
+        trace,
+        leftMs(),
+        restMs(config),
+        this.#ending.signal,
+        cluster.observed === true ? () => this.#gone() : undefined,
+      );
       // A cluster that was not given its time has not failed to settle.
       this.#check();
       const { ends, unrest } = await subject.ends(admin, trace.view);

@@ -75,6 +75,10 @@ export interface SubjectRequest {
   readonly clockOriginNs: bigint;
   readonly progress: (line: string) => void;
   readonly signal: AbortSignal;
+  /** A node of a foreign cluster says that it ends itself; some then hang, and never exit. */
+  readonly onSelfEnd: (node: NodeName, words: string) => void;
+  /** A node of a foreign cluster is about to be started. */
+  readonly onStart: (node: NodeName) => void;
 }
 
 export function deploySubject(request: SubjectRequest): Promise<Subject> {
@@ -122,6 +126,9 @@ async function deployForeign(request: SubjectRequest): Promise<Subject> {
     topic: config.topic,
     partitions: config.partitions,
     clockOriginNs,
+    assignment: assignmentOf(config, pooled.cluster.brokers),
+    onSelfEnd: request.onSelfEnd,
+    onStart: request.onStart,
     onOutput: (node, line) => logs.write(node, line),
   });
   return foreignSubject(request, target, pooled, observer, logs);
@@ -156,7 +163,7 @@ function foreignSubject(
       return { admin, versions: versions.client };
     },
     begin: () => observer.begin(metadataVersion),
-    assignment: spreadReplicas(foreign.brokers, config.partitions, config.replicationFactor),
+    assignment: assignmentOf(config, foreign.brokers),
     completed: (completion) => observer.completed(completion),
     end: (node) => ({
       lastLines: observer.lastLines(node),
@@ -174,6 +181,13 @@ function foreignSubject(
       capabilities: target.capabilities,
     },
   };
+}
+
+function assignmentOf(
+  { partitions, replicationFactor }: RunConfig,
+  brokers: readonly NodeId[],
+): readonly (readonly NodeId[])[] {
+  return spreadReplicas(brokers, partitions, replicationFactor);
 }
 
 /** At rest everything that the leader has is committed. */

@@ -24,7 +24,7 @@ import type { DrawContext, Draws, EvidenceEntry, Program } from './program.ts';
 
 /** Longest time that one is given, from its start until everything is back. */
 export function handoverBudgetMs(context: DrawContext): number {
-  return 2 * context.sessionTimeoutMs + 3_500;
+  return 2 * electionMsOf(context) + 1_500;
 }
 
 export function handoverCrashProgram(
@@ -46,6 +46,11 @@ export function handoverCrashProgram(
   );
 }
 
+/** From the end of a leader until the next one leads. */
+function electionMsOf({ sessionTimeoutMs, electionSlackMs = 1_000 }: DrawContext): number {
+  return sessionTimeoutMs + electionSlackMs;
+}
+
 type Ending = 'pause' | 'kill';
 
 export function drawHandoverCrash(
@@ -56,7 +61,7 @@ export function drawHandoverCrash(
   // A planned move is the rarest: it hands over one partition, where the end of a broker hands over all that it leads.
   const first = random.pick(['pause', 'kill', 'pause', 'kill', 'move'] as const);
   const second = random.pick(['pause', 'kill'] as const);
-  const electionMs = context.sessionTimeoutMs + 1_000;
+  const electionMs = electionMsOf(context);
   const links = random.chance(0.5) ? bothWays('next-leader', 'follower') : [{ from: 'next-leader', to: 'follower' }];
   const moves = first === 'move';
   const ended = moves ? ['next-leader'] : random.shuffle(['leader', 'next-leader']);

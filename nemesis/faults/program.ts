@@ -38,6 +38,8 @@ export interface DrawContext {
   readonly sessionTimeoutMs: number;
   /** A follower that lags for so long leaves the ISR. */
   readonly lagTimeMs: number;
+  /** From the end of a broker's session until its successor may be seen to lead; by default a second. */
+  readonly electionSlackMs?: number;
 }
 
 /** Random draws, handed in. `harness/plan/random.ts` has one. */

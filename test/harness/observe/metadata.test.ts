@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ResponseBody } from '../../../broker/protocol/index.ts';
 import { createObservedMetadata, deafMs, foldAnswer, forgetNode, lateMs } from '../../../harness/observe/metadata.ts';
+import type { LogPattern } from '../../../docker/targets/target.ts';
 import type { Sighting } from '../../../harness/observe/lines.ts';
 import { createLogReader, readLogLine } from '../../../harness/observe/log-lines.ts';
 import type { NodeName } from '../../../nemesis/ports.ts';
@@ -14,10 +15,10 @@ interface Said {
 
 /** A cluster of three, asked by hand. */
 function stage(brokers = [1, 2, 3]) {
-  const state = createObservedMetadata('tide-7', 1, brokers);
   let nowMs = 0;
+  const state = createObservedMetadata('tide-7', 1, brokers, () => nowMs);
   const say = (node: NodeName, { leader, isr = [1, 2, 3], epoch = -1, live = brokers }: Said): Sighting[] =>
-    foldAnswer(state, node, answer(leader, epoch, isr, live), nowMs);
+    foldAnswer(state, node, answer(leader, epoch, isr, live));
   const everybody = (said: Said, nodes = brokers): Sighting[] => nodes.flatMap((node) => say(node, said));
   return {
     state,
@@ -186,13 +187,13 @@ describe('live brokers', () => {
 });
 
 describe('log lines beside answers', () => {
-  const patterns = [
+  const patterns: readonly LogPattern[] = [
     { shows: 'leads', pattern: /starts leading (?<key>\S+)(?: in (?<epoch>\d+))?/ },
     { shows: 'follows', pattern: /follows (?<leader>\d+) on (?<topic>\S+) (?<partition>\d+)(?: in (?<epoch>\d+))?/ },
     { shows: 'hw', pattern: /high watermark of (?<key>\S+) is (?<offset>\d+)/ },
     { shows: 'truncates', pattern: /Truncating (?<key>\S+) to (?<offset>\d+)/ },
     { shows: 'ends-itself', pattern: /Exiting because/ },
-  ] as const;
+  ];
 
   test('are ahead of answers, which then say nothing new', () => {
     const { state, say, everybody } = stage();
@@ -219,6 +220,29 @@ describe('log lines beside answers', () => {
       '2 role leader of 2 @5',
     ]);
     expect(told.every((line) => line['epochSeen'] === undefined)).toBe(true);
+  });
+
+  test('tell of an ISR by the word of its leader alone, which counts until Metadata goes on saying otherwise', () => {
+    const { state, everybody, pass } = stage();
+    everybody({ leader: 3 });
+    const read = (node: number): Sighting[] => {
+      const pattern = /ISR of (?<key>\S+) is (?<isr>[\d,]+)/;
+      return readLogLine(
+        createLogReader(node, [{ shows: 'isr', pattern }]),
+        state.partitions,
+        'ISR of tide-7-0 is 3,2',
+      );
+    };
+    expect(read(1)).toEqual([]);
+    expect(short(read(3))).toEqual(['controller isr 1,2,3 to 3,2 @0']);
+    for (let ms = 0; ms < 7_000; ms += 500) {
+      pass(500);
+      expect(everybody({ leader: 3 })).toEqual([]);
+    }
+    pass(500);
+    everybody({ leader: 3 });
+    pass(600);
+    expect(short(everybody({ leader: 3 }))).toEqual(['controller isr 3,2 to 1,2,3 @0']);
   });
 
   test('tell a high watermark when it is another one, or when the role is', () => {

@@ -123,6 +123,7 @@ async function deploy() {
       name: 'kafka:ours',
       capabilities: { faults: {}, guarantees: {}, triggers: {}, exposures: true },
       leaderMove: 'none',
+      lacks: () => null,
       logPatterns: () => [],
       prepare: () => Promise.resolve(),
       nodes: () => [],
