@@ -129,7 +129,19 @@ export function leaderLog(evidence: Evidence, key: Key): FinalLog | null {
   const leader = finalLeader(evidence, key);
   const final = leader === null ? undefined : evidence.logs?.byKey.get(key)?.get(leader);
   if (leader === null || final === undefined) return null;
-  return evidence.run.settled === true || isLastState(evidence, key, final) ? final : null;
+  const isLast = evidence.run.traced === false ? isLastSeen : isLastState;
+  return evidence.run.settled === true || isLast(evidence, key, final) ? final : null;
+}
+
+/** As it was last seen from outside: such a cluster may be unable to settle, where its brokers end themselves. */
+function isLastSeen({ observed, run }: Evidence, key: Key, { node, log }: FinalLog): boolean {
+  const partition = observed?.damage.length === 0 ? observed.partitions.get(key) : undefined;
+  const seen = partition?.byNode.get(node);
+  const role = seen?.roles.at(-1);
+  const election = partition?.elections.at(-1);
+  if (role === undefined || election === undefined || run.logsCollected !== true) return false;
+  const isNewest = role.role === 'leader' && (role.epoch ?? -1) >= (election.epoch ?? -1) && election.leader === node;
+  return isNewest && (seen?.ends.at(-1)?.offset ?? 0) === log.end;
 }
 
 function isLastState(evidence: Evidence, key: Key, final: FinalLog): boolean {
