@@ -33,6 +33,7 @@ export interface SeenElection extends Seen {
 
 export interface SeenTruncation extends Seen {
   readonly node: number;
+  readonly boot: number;
   /** Null where only the log of the broker tells of it. */
   readonly from: number | null;
   /** Null where the log does not say it. */
@@ -236,6 +237,7 @@ function told(
       partition.truncations.push({
         ...seen,
         node,
+        boot,
         from: isCount(from) ? from : null,
         to: isCount(to) ? to : null,
         words: typeof words === 'string' ? saidIn(words) : null,

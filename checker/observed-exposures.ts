@@ -16,6 +16,7 @@ import {
   type SeenPartition,
   type SeenRole,
 } from './observations.ts';
+import { acksAll } from './index-history.ts';
 import type { Exposure } from './results.ts';
 
 export interface ObservedExposures {
@@ -27,6 +28,9 @@ export interface ObservedExposures {
 
 /** A truncation may be seen so much earlier than the role that it belongs to. */
 const lateNs = 500e6;
+
+/** A role that its broker's metadata tells may be so much older; a role of its log is not. */
+const pollNs = 100e6;
 
 export function findObservedExposures({ partitions, damage }: Observations): ObservedExposures {
   const found: Exposure[] = [];
@@ -97,13 +101,15 @@ function exposureOf(partition: SeenPartition, node: number, turn: Turn): Exposur
   const { role, leader } = turn;
   const replica = partition.byNode.get(node);
   if (replica === undefined) return null;
-  // The leader was elected before anybody followed it, however late either was seen.
   const elected = partition.elections.findLast((each) => each.leader === leader && each.time <= turn.time + lateNs);
-  const began = elected === undefined || elected.time < turn.after ? turn.time : Math.min(elected.time, turn.time);
+  // It may have followed a poll earlier, but no earlier than its leader was elected.
+  const earliest = Math.max(turn.time - pollNs, turn.after, elected?.time ?? -Infinity);
+  const began = Math.min(earliest, turn.time);
   const epoch = role.epoch ?? elected?.epoch ?? null;
   const cut = partition.truncations.find(
     (each) =>
       each.node === node &&
+      each.boot === role.boot &&
       each.from !== null &&
       each.time >= Math.max(began - lateNs, turn.after) &&
       each.time < turn.until,
@@ -118,8 +124,7 @@ function exposureOf(partition: SeenPartition, node: number, turn: Turn): Exposur
     (ack) => ack.acks !== 0 && ack.base < end && ack.isr.includes(node) && isEarlier(ack),
   );
   if (risky.length === 0) return null;
-  const known = lastBy(replica.highWatermarks, at);
-  const highWatermark = known !== null && known.boot === role.boot ? known.offset : null;
+  const highWatermark = highWatermarkAt(partition, node, role.boot, at);
   if (highWatermark === null) return 'dark';
   const above = risky.filter(({ last }) => last >= highWatermark);
   if (above.length === 0 || end <= highWatermark) return null;
@@ -135,6 +140,25 @@ function exposureOf(partition: SeenPartition, node: number, turn: Turn): Exposur
     ],
     reference: role.reference,
   };
+}
+
+/**
+ * The last that was seen of it in this boot. What it acknowledged itself under acks=all, as the leader, was below it. As a
+ * leader it says nothing of it: if it has led since without acknowledging anything, nobody knows.
+ */
+function highWatermarkAt({ byNode, acks }: SeenPartition, node: number, boot: number, at: number): number | null {
+  const replica = byNode.get(node);
+  const told = lastBy(replica?.highWatermarks ?? [], at);
+  const acknowledged = acks.findLast((ack) => ack.node === node && ack.acks === acksAll && ack.time <= at) ?? null;
+  const started = replica?.roles.find((role) => role.boot === boot)?.time ?? at;
+  let highWatermark: number | null = told?.boot === boot ? told.offset : null;
+  let time = told?.boot === boot ? told.time : -Infinity;
+  if (acknowledged !== null && acknowledged.time >= Math.max(started, time)) {
+    highWatermark = Math.max(highWatermark ?? 0, acknowledged.last + 1);
+    time = acknowledged.time;
+  }
+  const hasLed = replica?.roles.some((role) => role.role === 'leader' && role.time > time && role.time <= at) ?? false;
+  return hasLed ? null : highWatermark;
 }
 
 /**

@@ -93,6 +93,25 @@ describe('an exposure that was seen', () => {
     expect(found(own).exposures).toEqual([]);
   });
 
+  it('is none for a former leader: what it acknowledged itself was below its high watermark', () => {
+    const run = before();
+    run.elect(2, [1, 2, 3], 1);
+    run.role(1, 2, 1);
+    run.hw(3, 4);
+    expect(found(run)).toEqual({ exposures: [], doubt: null });
+  });
+
+  it('is none for who had started anew and was not in the ISR when it followed, whenever its leader was elected', () => {
+    const run = before();
+    run.elect(2, [2, 3], 1);
+    run.pass(500);
+    run.see('controller', 'metadata', { event: 'isr', leaderEpoch: 1, from: [2, 3], to: [2] });
+    run.pass(500);
+    run.cut(3, 4, 3);
+    run.role(3, 2, 1, 2);
+    expect(found(run)).toEqual({ exposures: [], doubt: null });
+  });
+
   it('works with epochs that nobody tells', () => {
     const run = new Foreign(key);
     const election = { event: 'election', clean: null };
@@ -131,6 +150,19 @@ describe('exposures that nobody can know', () => {
     const { exposures, doubt } = found(run);
     expect(exposures).toHaveLength(1);
     expect(doubt).toBe('at one moment at which a broker became follower, its high watermark was not known');
+  });
+
+  it('are doubted of a broker that has led since its high watermark was seen, and acknowledged nothing', () => {
+    const run = before();
+    run.elect(3, [1, 2, 3], 1);
+    run.role(3, 3, 1);
+    run.elect(2, [1, 2, 3], 2);
+    run.role(3, 2, 2);
+    expect(found(run)).toMatchObject({ exposures: null });
+    run.ack(3, 4, [1, 2, 3], 1);
+    run.elect(1, [1, 2, 3], 3);
+    run.role(3, 1, 3);
+    expect(found(run).doubt).toContain('at one moment');
   });
 
   it('are null where none was seen and lines are missing', () => {
