@@ -4,6 +4,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
+import type { Fault, FaultKind } from '../../nemesis/schedule.ts';
 import type { RunReport } from '../run/run.ts';
 import { UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { faultKindsOf } from '../plan/config.ts';
@@ -85,13 +86,19 @@ async function wantedPlan(path: string, flags: ReplayFlags): Promise<StoredPlan>
   const stored = readStoredPlan(path);
   const plan = planOn(stored, flags.build, flags.runtime ?? stored.config.runtime);
   const able = faultKindsOf[plan.config.runtime];
-  const strange = plan.schedule.faults.find(({ kind }) => !able.includes(kind));
+  const strange = plan.schedule.faults.find((fault) => !canBePlayed(fault, able));
   if (strange !== undefined) {
     throw new UsageError(
       `${path}: its fault ${strange.id} is ${strange.kind}, which runtime ${plan.config.runtime} cannot do; use --runtime sim`,
     );
   }
   return flags.resolved ? resolvedPlan(plan, path) : plan;
+}
+
+/** A script is played everywhere, as far as each of its steps is. */
+function canBePlayed(fault: Fault, able: readonly FaultKind[]): boolean {
+  if (fault.kind !== 'script') return able.includes(fault.kind);
+  return able.includes('slow-links') || fault.steps.every(({ step }) => step !== 'slow');
 }
 
 interface Place {
@@ -110,11 +117,18 @@ async function inSimulator(request: StoredPlan, { directory, command, progress }
 
 async function onMachines(plan: StoredPlan, { directory, command, progress }: Place): Promise<RunReport> {
   const signal = onInterrupt(progress);
-  const { chooseRuntime } = await import('../run/runtimes.ts');
+  const { chooseRuntime, releaseRuntime } = await import('../run/runtimes.ts');
   const { executeRun } = await import('../run/run.ts');
-  const runtime = await chooseRuntime(plan.config.runtime === 'sim' ? undefined : plan.config.runtime);
+  const { build, brokers, description } = plan.config;
+  const runtime = await chooseRuntime(plan.config.runtime === 'sim' ? undefined : plan.config.runtime, {
+    builds: [build],
+    brokers,
+    description,
+  });
   progress.line(runtime.reason);
-  return executeRun({ ...plan, runtime, directory, name: nameOf(plan), command, progress, signal });
+  const report = await executeRun({ ...plan, runtime, directory, name: nameOf(plan), command, progress, signal });
+  const residue = await releaseRuntime(runtime);
+  return { ...report, error: report.error ?? residue };
 }
 
 function nameOf({ config }: StoredPlan): string {

@@ -48,6 +48,7 @@ export function fidelityPlan(name: ScheduleName, occasion: Occasion): FidelityPl
     partitions: 1,
     nemesis: [],
     timeLimitMs: longestMs,
+    settleTimeoutMs: restDeadlineMs,
     concurrency: Math.max(...script.operations.map(({ thread }) => thread)) + 1,
     brokerSessionTimeoutMs: sessionMs,
     replicaLagTimeMaxMs: lagMs,
@@ -74,6 +75,7 @@ const fencedMs = sessionMs + 1_000;
 const leaderKnowsMs = 300;
 const electionDeadlineMs = 15_000;
 const inSyncDeadlineMs = 20_000;
+const restDeadlineMs = 60_000;
 
 interface Scripted {
   readonly settings: Partial<RunConfig>;
@@ -140,12 +142,13 @@ function s1a(partition: string, ending: 'pause' | 'kill'): Scripted {
  */
 function s2(partition: string): Scripted {
   const play = createPlay(partition);
-  const { end, waits, leads, inSync } = wordsOf(partition);
+  const { end, waits, leads, alone, inSync } = wordsOf(partition);
   const steps = [
     play.call(0, 'm1'),
     waits(everybodyKnowsMs),
     // What was there when it ended in good order is flushed.
     end('stop', 'second'),
+    alone(),
     restore('second'),
     inSync('second'),
     waits(everybodyKnowsMs),
@@ -248,6 +251,8 @@ interface Words {
   readonly waits: (ms: number) => Step;
   readonly leads: (node: string) => Step;
   readonly follows: (node: string, leader: string) => Step;
+  /** Only the leader is left in the ISR. */
+  readonly alone: () => Step;
   readonly inSync: (node: string) => Step;
 }
 
@@ -265,6 +270,7 @@ function wordsOf(partition: string): Words {
     waits: (ms) => ({ step: 'wait', ms }),
     leads: (node) => awaits({ seen: 'leads', partition, node }, electionDeadlineMs),
     follows: (node, leader) => awaits({ seen: 'follows', partition, node, leader }, electionDeadlineMs),
+    alone: () => awaits({ seen: 'isr-size', partition, atMost: 1 }, electionDeadlineMs),
     inSync: (node) => awaits({ seen: 'in-sync', partition, node }, inSyncDeadlineMs),
   };
 }

@@ -11,7 +11,8 @@ import type { Operation } from '../../checker/history.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
 import { readLines } from '../check/read-lines.ts';
 import { UsageError, environmentErrorFrom } from '../errors.ts';
-import { buildsByNode } from '../plan/builds-by-node.ts';
+import { isForeignBuild } from '../foreign-build.ts';
+import { buildsByNode, foreignBuildsByNode } from '../plan/builds-by-node.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { demandFile, mostTextBytes } from '../regular-file.ts';
 import type { LoadPlan } from '../sim/simulation.ts';
@@ -78,8 +79,14 @@ function parsedOrNull(line: string): unknown {
 /** The same plan on another build, or on another runtime. */
 export function planOn(plan: StoredPlan, build: string | undefined, runtime: RunConfig['runtime']): StoredPlan {
   const config = { ...plan.config, runtime, build: build ?? plan.config.build };
-  const builds = buildsByNode(config.build, config.brokers, buildNames);
+  const foreign = isForeignBuild(config.build);
+  const builds = foreign
+    ? foreignBuildsByNode(config.build, config.brokers)
+    : buildsByNode(config.build, config.brokers, buildNames);
   if (typeof builds === 'string') throw new UsageError(builds);
+  if (foreign && runtime !== 'docker') {
+    throw new UsageError(`${config.build} runs in containers only, not in runtime ${runtime}: name another --build`);
+  }
   const excess = excessOfPlan(config, plan.load);
   if (excess !== null) throw new UsageError(excess);
   return { ...plan, config };
