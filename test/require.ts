@@ -1,10 +1,11 @@
 /**
  * Which outside tools the tests can use here.
  *
- * On a user's machine a missing tool skips its tests with one clear line. In CI `TIDEMARK_REQUIRE=docker,kcat,chromium`
+ * On a user's machine a missing tool skips its tests with one clear line. In CI `TIDEMARK_REQUIRE=docker,kcat,chromium,kafka`
  * turns the same absence into a failure, so that nothing goes untested unseen.
  */
 import { spawnSync } from 'node:child_process';
+import { cachedKafka } from '../docker/targets/kafka-cache.ts';
 
 const required = new Set((process.env['TIDEMARK_REQUIRE'] ?? '').split(',').filter((name) => name !== ''));
 
@@ -29,10 +30,23 @@ export const have = {
   get kcat(): boolean {
     return memo('kcat', () => present('kcat', 'kcat', ['-V']));
   },
+  /** An engine, and two releases of Kafka in the cache: one of ZooKeeper's time, one of KRaft's. */
+  get kafka(): boolean {
+    return memo('kafka', () => have.docker && fetched('0.10.2.2', '4.4.0'));
+  },
   get chromium(): boolean {
     return memo('chromium', () => present('chromium', 'chromium', ['--version']));
   },
 };
+
+function fetched(...releases: readonly string[]): boolean {
+  const missing = releases.filter((release) => cachedKafka(release) === null).map((release) => `kafka:${release}`);
+  if (missing.length === 0) return true;
+  const line = `${missing.join(' and ')} not fetched: type \`npm run tidemark -- fetch ${missing.join(' ')}\``;
+  if (required.has('kafka')) throw new Error(`TIDEMARK_REQUIRE names kafka, but ${line}`);
+  process.stderr.write(`skipping the tests that need kafka: ${line}\n`);
+  return false;
+}
 
 const answers = new Map<string, boolean>();
 

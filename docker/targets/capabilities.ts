@@ -24,7 +24,7 @@ export const guaranteeNames = [
   ...['durability', 'agreement', 'offsets', 'visibility', 'order', 'transactions', 'convergence'],
 ];
 export const triggerNames = [
-  ...['full-isr', 'leader-change', 'isr-size', 'hw', 'truncation', 'ack', 'leads', 'follows', 'steps-done'],
+  ...['full-isr', 'in-sync', 'leader-change', 'isr-size', 'hw', 'truncation', 'ack', 'leads', 'follows', 'steps-done'],
 ];
 
 /** Of all foreign brokers. */

@@ -46,8 +46,9 @@ const placeholders = {
   'controller.address': (_, layout) => layout.addressOf('controller'),
   /** `host:port,host:port` of all brokers. */
   brokers: (_, layout, port) => layout.brokers.map((id) => `${layout.addressOf(id)}:${port}`).join(','),
-  /** 22 characters of base64url, of a node; and those of the cluster. */
+  /** 22 characters of base64url: two of a node, and those of the cluster. */
   'node.uuid': (node) => uuidOf(`node-${`${idOf(node)}`.padStart(11, '0')}`),
+  'node.uuid.2': (node) => uuidOf(`disk-${`${idOf(node)}`.padStart(11, '0')}`),
   'cluster.uuid': () => uuidOf('tidemark-cluster'),
   replicationFactor: (_, { settings }) => `${settings.replicationFactor}`,
   minInsyncReplicas: (_, { settings }) => `${settings.minInsyncReplicas}`,
