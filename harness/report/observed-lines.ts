@@ -91,13 +91,29 @@ class Completion {
 
   #take(line: Fields): void {
     const { event, node, leaderEpoch, partition } = line;
-    if (event === 'ended') this.#add({ ...line, event: 'stop' });
+    if (event === 'start') this.#start(line);
+    else if (event === 'ended') this.#add({ ...line, event: 'stop' });
     else if (typeof partition !== 'string') this.#add(line);
     else if (node === 'controller') {
       if (isNumber(leaderEpoch)) this.#epochs.set(partition, leaderEpoch);
       if (event === 'election') this.#leaders.set(partition, isNumber(line['leader']) ? line['leader'] : null);
       this.#add({ clean: null, ...line, reason: 'as seen from outside' });
     } else if (isNumber(node)) this.#ofBroker(line, partition, node);
+  }
+
+  /** What a process knew of high watermarks went with it. */
+  #start(line: Fields): void {
+    this.#add(line);
+    for (const [name, replica] of this.#replicas) {
+      const [partition, node] = name.split(' ');
+      if (node === String(line['node'])) this.#forgetHighWatermark({ ...line, partition }, replica);
+    }
+  }
+
+  #forgetHighWatermark(line: Fields, replica: Replica): void {
+    if (replica.hw === null) return;
+    this.#add({ ...line, event: 'hw', from: replica.hw, to: null });
+    replica.hw = null;
   }
 
   #ofBroker(line: Fields, partition: string, node: number): void {
@@ -130,6 +146,8 @@ class Completion {
 
   #append(line: Fields, partition: string, node: number, replica: Replica): void {
     const batches: readonly unknown[] = Array.isArray(line['batches']) ? line['batches'] : [];
+    // A leader does not say how its own rises.
+    if (replica.leader === node) this.#forgetHighWatermark(line, replica);
     for (const batch of batches) {
       if (!isObject(batch) || !isNumber(batch['base']) || !isNumber(batch['last'])) continue;
       const { base, last } = batch;

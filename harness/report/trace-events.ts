@@ -29,7 +29,8 @@ export type TraceEvent = Common &
     | { readonly event: 'fence' | 'unfence'; readonly broker: number; readonly reason: string }
     | { readonly event: 'recover'; readonly to: number; readonly hw: number; readonly cut: string }
     | { readonly event: 'append'; readonly batches: readonly TracedBatch[] }
-    | { readonly event: 'hw'; readonly to: number }
+    /** Null: from here on nobody saw it. */
+    | { readonly event: 'hw'; readonly to: number | null }
     | { readonly event: 'ack'; readonly base: number; readonly last: number; readonly acks: number }
     | {
         readonly event: 'role';
@@ -99,6 +100,7 @@ function partitionEvent(common: Common, line: Fields): TraceEvent | null {
     case 'append':
       return { ...common, event, batches: list(line['batches']).filter(isBatch) };
     case 'hw':
+      return to === null || isNumber(to) ? { ...common, event, to } : null;
     case 'log-start':
       return isNumber(to) ? { ...common, event, to } : null;
     case 'ack': {

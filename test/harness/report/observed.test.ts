@@ -104,6 +104,23 @@ describe('completed observations', () => {
     ]);
   });
 
+  it('forget a high watermark that a leader, or a process that starts anew, no longer tells', () => {
+    const run = new Foreign('tide-0');
+    run.hw(1, 1);
+    run.role(1, 1, 0);
+    run.append(1, 0);
+    run.hw(2, 5);
+    run.see(2, 'harness', { event: 'start', partition: undefined }, 2);
+    const told = complete(run).filter(({ event }) => event === 'hw' || event === 'role');
+    expect(told.map(({ node, hw, to }) => [node, hw ?? null, to ?? null])).toEqual([
+      [1, null, 1],
+      [1, 1, null],
+      [1, null, null],
+      [2, null, 5],
+      [2, null, null],
+    ]);
+  });
+
   it('hold an acknowledgement back until the file is seen to hold the record, and tie the two', () => {
     const run = new Foreign('tide-0');
     run.role(1, 1, 0);
