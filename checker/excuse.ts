@@ -72,11 +72,14 @@ export function judgeLoss(evidence: Evidence, key: Key, row: number, offset: num
     : fate;
 }
 
-/** Judges the loss of a record that a leader's high watermark had passed, acknowledged or not; null without a whole trace. */
-export function judgeCommitted(evidence: Evidence, key: Key, offset: number, epoch: number): Fate | null {
-  const cluster = wholeTrace(evidence);
-  const partition = partitionOf(evidence, key);
-  if (cluster === null || partition === null) return null;
+/** Judges the loss of a record that a leader's high watermark had passed, acknowledged or not; null if none had. */
+export function judgeCommitted(
+  evidence: Evidence,
+  cluster: ClusterTrace,
+  partition: PartitionTrace,
+  offset: number,
+  epoch: number,
+): Fate | null {
   const promised = promiseOfCommit(cluster, partition, offset, epoch);
   return promised === null ? null : judgePromise(evidence, cluster, partition, promised);
 }
@@ -224,7 +227,7 @@ function promiseOfCommit(
   let first: Promised | null = null;
   for (const stay of stays.at(offset)) {
     const row = stays.committed.get(stay);
-    if (epoch === null || row === -1 || stays.epoch.get(stay) !== epoch) continue;
+    if (row === -1 || stays.epoch.get(stay) !== epoch) continue;
     const madeInEpoch = store.epoch.get(row);
     if (first !== null && first.madeInEpoch <= madeInEpoch) continue;
     const isr = store.roles.get(row)?.isr ?? store.isrs[store.isr.get(row)] ?? [];

@@ -12,12 +12,15 @@ import type { Fate, Promised, Removal } from './excuse.ts';
 import type { FinalLog } from './final-logs.ts';
 import type { Key, Value } from './history.ts';
 import type { HistoryIndex } from './index-history.ts';
-import { heldAt, leaderPlace, brokers, traceReference } from './replicas.ts';
+import { heldAt, leaderPlace, brokers, roleBefore, traceReference } from './replicas.ts';
 import type { ClusterTrace, ElectionAt, PartitionTrace, RoleAt, TruncationAt } from './replicas.ts';
 import type { Reference, WhyStep } from './results.ts';
 
-/** Within one epoch: an election, then roles, then truncations, then appends, copies and acknowledgements. */
-const phase = { loss: 0, election: 1, role: 2, truncation: 3, append: 4, copy: 5, promise: 6, end: 7 } as const;
+/**
+ * Within one epoch: an election, then truncations, then appends, copies and acknowledgements; and what threw a record of
+ * this very epoch away.
+ */
+const phase = { loss: 0, election: 1, truncation: 2, append: 3, copy: 4, promise: 5, removal: 6, end: 7 } as const;
 
 export interface Step extends WhyStep {
   readonly epoch: number;
@@ -141,19 +144,26 @@ class Teller {
     if (recovery !== undefined) {
       const how = recovery.cut === 'none' ? 'found' : `cut by ${recovery.cut.replace('-', ' ')}`;
       const text = `Broker ${node} started again and had lost it: its log, ${how}, ended at ${recovery.to} (flushed up to ${recovery.flushed}).`;
-      this.#tell(this.#epochAfter(node, row), phase.loss, text, [row]);
+      this.#tellRemoval(promised, this.#epochAfter(node, row), phase.loss, text, [row]);
       return;
     }
     const truncation = this.#partition.truncations.find((each) => each.row === row);
     if (truncation === undefined) {
-      this.#tell(store.epoch.get(row), phase.truncation, `Broker ${node} dropped it: ${removal.by}.`, [row]);
+      const how = removal.by === 'log-start' ? 'the start of its log moved beyond it' : 'its replica was deleted';
+      this.#tellRemoval(promised, store.epoch.get(row), phase.truncation, `Broker ${node} dropped it: ${how}.`, [row]);
       return;
     }
-    const role = this.#roleAt(node, truncation);
+    const role = roleBefore(this.#cluster, this.#partition, node, row);
     const verdict = this.#justification(promised, removal, truncation);
     const { from, to } = truncation.line;
     const text = `Broker ${node}${following(role, node)} truncated its log from ${from} to ${to}, ${ruleInWords(truncation)}${verdict}`;
-    this.#tell(truncation.epoch, phase.truncation, text, role === null ? [row] : [role.row, row]);
+    const rows = role === null ? [row] : [role.row, row];
+    this.#tellRemoval(promised, truncation.epoch, phase.truncation, text, rows);
+  }
+
+  /** In the epoch in which the record was written it can only have gone after that. */
+  #tellRemoval(promised: Promised, epoch: number, usual: number, text: string, rows: readonly number[]): void {
+    this.#tell(epoch, epoch === promised.epoch ? phase.removal : usual, text, rows);
   }
 
   #justification(promised: Promised, removal: Removal, truncation: TruncationAt): string {
@@ -287,7 +297,7 @@ class Teller {
     const truncation = this.#partition.truncations.find((each) => each.row === row);
     const recovery = store.recoveries.get(row);
     if (truncation !== undefined) {
-      const role = this.#roleAt(node, truncation);
+      const role = roleBefore(this.#cluster, this.#partition, node, row);
       const { from, to } = truncation.line;
       const text = `Broker ${node}${following(role, node)} truncated its log from ${from} to ${to}, ${ruleInWords(truncation)}.`;
       this.#tell(truncation.epoch, phase.truncation, text, [row]);
@@ -310,10 +320,6 @@ class Teller {
     const references = [...rows.map((row) => traceReference(store, row)), ...seen];
     const time = store.time.get(rows.at(-1) as number);
     if (!this.#steps.some((step) => step.text === text)) this.#steps.push({ epoch, phase: at, text, time, references });
-  }
-
-  #roleAt(node: number, truncation: TruncationAt): RoleAt | null {
-    return this.#partition.roles.get(node)?.findLast((role) => role.epoch === truncation.epoch) ?? null;
   }
 
   /** A recovery belongs to no epoch: it is told before the next one in which its node had a role. */

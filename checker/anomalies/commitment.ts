@@ -43,7 +43,7 @@ function overwrittenIn(evidence: Evidence, cluster: ClusterTrace, partition: Par
     const name = `${offset} ${stays.epoch.get(committed)}`;
     if (seen.has(name)) continue;
     seen.add(name);
-    const fate = judgeCommitted(evidence, key, offset, stays.epoch.get(committed));
+    const fate = judgeCommitted(evidence, cluster, partition, offset, stays.epoch.get(committed));
     if (fate?.class !== 'violation') continue;
     const cause = `${fate.lacking?.epoch ?? 'none'} ${fate.reason}`;
     const group = groups.get(cause) ?? { fate, found: [] };

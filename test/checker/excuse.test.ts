@@ -229,6 +229,28 @@ describe('a truncation', () => {
     expect(story.check({ trace }).anomalies[0]?.summary).toContain('broker 1 truncated its log without need');
   });
 
+  it('under a second leader of the same epoch, who had an older record at that place, was called for by that leader', () => {
+    const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+    story.begin(2, [1, 2, 3]);
+    story.commit(1);
+    story.send(9);
+    story.begin(3, [1, 3]);
+    story.send(2);
+    story.copy(3, 1);
+    story.ack(2);
+    const role = { event: 'role', partition: 'tide-0', leaderEpoch: 1, leader: 2, isr: [1, 3], hw: 1 };
+    story.line(2, { ...role, role: 'leader', leo: 2 });
+    story.line(1, { ...role, role: 'follower', leo: 2 });
+    story.truncate(1, 1, 'high-watermark', { highWatermark: 1 });
+    story.begin(2, [2], { clean: false });
+    story.restart(3, 1);
+    story.settle((node) => {
+      story.follow(node);
+      if (node === 3) story.truncateByEpoch(3, 1, 2, 0, 1);
+    });
+    expect(losses(story.check())).toEqual(['expected']);
+  });
+
   it('under a second leader of the same epoch, who never had the record, was called for by that leader', () => {
     const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
     story.begin(3, [1, 2, 3]);
@@ -387,6 +409,143 @@ describe('the label of the last replica standing', () => {
         [1, [1]],
       ]),
     ).not.toContain('last-replica-standing');
+  });
+});
+
+describe('the label of the last replica standing, where no good copy existed', () => {
+  /** Both brokers hold the record, or broker 2 alone; of each that has it the disk loses it. */
+  it.each([true, false])('is not given: copied %s', (copied) => {
+    const story = new Story({ brokers: 2, build: 'epoch' });
+    story.begin(2, [1, 2]);
+    story.commit(1);
+    story.isr([2]);
+    story.send(2);
+    if (copied) story.copy(2, 1);
+    story.ack(2);
+    for (const node of [1, 2]) story.restart(node, 1, { flushed: 1 });
+    story.begin(2, [2]);
+    // What stands at its offset on broker 1 is another record.
+    story.send(3);
+    story.ack(3);
+    story.settle((node) => story.follow(node));
+    const [loss] = story.check().anomalies.filter(({ kind }) => kind === 'lost-acked-write');
+    expect(loss?.class).toBe('expected');
+    expect(loss?.labels).not.toContain('last-replica-standing');
+  });
+});
+
+/**
+ * The high watermark passed the second record over the ISR of brokers 1 and 3, though broker 1 never had it; the
+ * acknowledgement came when the ISR was broker 3 alone; then broker 1 was elected uncleanly. By the high watermark that is
+ * a violation, by the acknowledgement it is allowed.
+ */
+function promisedTwice(complete: (story: Story) => void, options: StoryOptions = {}): Story {
+  const story = new Story({ minInsyncReplicas: 1, uncleanElection: true, ...options });
+  story.begin(3, [1, 2, 3]);
+  story.commit(1);
+  story.isr([1, 3]);
+  story.send(2);
+  story.hw(2, 3);
+  story.isr([3]);
+  complete(story);
+  story.poll(100, [
+    [0, 1],
+    [1, 2],
+  ]);
+  story.send(4);
+  story.ack(4);
+  story.begin(1, [1], { clean: false });
+  story.restart(3, 2);
+  story.settle((node) => {
+    story.follow(node);
+    if (story.end(node) > 1) story.truncateByEpoch(node, 1, 1, 0, 0);
+  });
+  return story;
+}
+
+const classOf = (results: RunResults, value: number): string | undefined =>
+  results.anomalies.find(({ values }) => values.includes(value))?.class;
+
+describe('a promise', () => {
+  it('is the acknowledgement, where the client saw one', () => {
+    expect(classOf(promisedTwice((story) => story.ack(2)).check(), 2)).toBe('expected');
+  });
+
+  it('is the acknowledgement also where nobody knows the names of messages, and others were acknowledged', () => {
+    const story = promisedTwice((told) => told.ack(2));
+    const trace = story.trace.map((line) => line.replace(/"msg":"client-(\d+)#7"/, '"msg":"app-$1/7"'));
+    expect(classOf(story.check({ trace }), 2)).toBe('expected');
+  });
+
+  it('is the high watermark, where the answer never reached the client', () => {
+    const story = promisedTwice((told) => {
+      told.ack(2);
+      const last = JSON.parse(told.history.pop() as string) as Record<string, unknown>;
+      const { index: _, ...fields } = last;
+      told.history.push(JSON.stringify({ ...fields, index: 3, type: 'info', value: [['send', 'tide-0', 2]] }));
+    });
+    expect(classOf(story.check(), 2)).toBe('violation');
+  });
+
+  it('is the high watermark, where the client was told another offset than the record was read at', () => {
+    const story = promisedTwice((told) => told.ack(2));
+    const history = story.history.map((line) =>
+      line.replace('"value":[["send","tide-0",[1,2]]]', '"value":[["send","tide-0",[7,2]]]'),
+    );
+    const trace = story.trace.map((line) => line.replace(/"msg":"client-(\d+)#7"/, '"msg":"app-$1/7"'));
+    const results = story.check({ history, trace });
+    const read = results.anomalies.find(({ kind }) => kind === 'consumer-saw-uncommitted');
+    expect(read?.class).toBe('violation');
+  });
+
+  it('is the high watermark, where only the leader was asked to acknowledge', () => {
+    expect(classOf(promisedTwice((story) => story.ack(2), { acks: 1 }).check(), 2)).toBe('violation');
+  });
+
+  it('is the high watermark, where the leader acknowledged what it no longer had', () => {
+    const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.send(2);
+    story.copy(3, 1);
+    story.hw(2, 3);
+    story.truncate(3, 1, 'high-watermark', { highWatermark: 1 });
+    story.ack(2);
+    story.begin(2, [2], { clean: false });
+    story.settle((node) => {
+      story.follow(node);
+      if (story.end(node) > 1) story.truncateByEpoch(node, 1, 2, 0, 1);
+    });
+    const [loss] = story.check().anomalies;
+    expect(loss?.summary).toContain('broker 3 truncated its log without need');
+  });
+
+  it('is of the message itself, not of another by the same client that stood at its place', () => {
+    const story = s2('epoch');
+    // Its client sends 3 as well, in its next message; and the lines of broker 2, who acknowledged 3, come first.
+    const nodeOf = (line: string): number => Number((JSON.parse(line) as { node: unknown }).node);
+    const same = (line: string): string =>
+      line.replace('client-3#7', 'client-2#8').replace('"process":3', '"process":2');
+    const trace = story.trace.map(same).toSorted((x, y) => nodeOf(y) - nodeOf(x));
+    const results = story.check({ trace, history: story.history.map(same) });
+    expect(losses(results)).toEqual(['expected']);
+    expect(results.anomalies[0]?.values).toEqual([2]);
+  });
+
+  it('is of the record of a message whose client never told its name, if only one ever stood there', () => {
+    const story = new Story({ minInsyncReplicas: 1, uncleanElection: true, build: 'epoch' });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.isr([3]);
+    story.send(2);
+    story.hw(2, 3);
+    story.operation({ process: 2, type: 'info', f: 'send', value: [['send', 'tide-0', 2]], error: 'timeout' });
+    story.poll(100, [
+      [0, 1],
+      [1, 2],
+    ]);
+    story.begin(1, [1], { clean: false });
+    expect(kinds(settleUnder1(story).check(), 'expected')).toEqual(['consumer-saw-uncommitted']);
   });
 });
 
@@ -582,6 +741,11 @@ describe('of a run that was killed', () => {
     expect(kinds(results)).toContain('lost-write');
   });
 
+  it('a loss may be explained later where power went before the record was flushed', () => {
+    const results = killed((story) => story.restart(3, 1, { flushed: 1 }));
+    expect(kinds(results)).not.toContain('lost-write');
+  });
+
   it('a loss by a clean election of who lacked it is a violation, though nothing was thrown away without need', () => {
     const results = killed((story) => story.begin(1, [1], { clean: true }));
     expect(kinds(results)).toContain('lost-write');
@@ -660,6 +824,62 @@ describe('what readers saw', () => {
       ['inconsistent-offsets', 'expected'],
     ]);
     expect(results.valid).toBe(true);
+  });
+
+  it('was never committed, though another record was, later, at the same place', () => {
+    const story = new Story({ minInsyncReplicas: 1, build: 'epoch' });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.send(2);
+    story.unanswered(2);
+    story.poll(100, [
+      [0, 1],
+      [1, 2],
+    ]);
+    story.begin(1, [1, 2], { clean: true });
+    story.restart(3, 1);
+    story.follow(3);
+    story.truncateByEpoch(3, 1, 1, 0, 0);
+    story.commit(3);
+    story.settle();
+    const results = story.check();
+    const summaries = results.anomalies.flatMap(({ consequences }) => consequences.map(({ summary }) => summary));
+    expect(summaries).toContain('2 was read at offset 1 of tide-0, but no high watermark had ever passed it');
+  });
+
+  it('at a place that no log ever reached has vanished; nobody can say that it was never committed', () => {
+    const story = new Story();
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.poll(100, [
+      [0, 1],
+      [9, 77],
+    ]);
+    const vanished = story.check().anomalies.filter(({ kind }) => kind === 'consumer-saw-uncommitted');
+    expect(vanished.map(({ labels }) => labels)).toEqual([['vanished']]);
+  });
+
+  it('of a partition without a line in the trace has vanished; nobody can say that it was never committed', () => {
+    const story = new Story();
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    const seen = [
+      [
+        [0, 7],
+        [1, 8],
+        [2, 9],
+      ],
+      [
+        [0, 7],
+        [2, 9],
+      ],
+    ];
+    for (const [at, records] of seen.entries()) {
+      story.operation({ process: 70 + at, type: 'invoke', f: 'poll', value: [['poll']] });
+      story.operation({ process: 70 + at, type: 'ok', f: 'poll', value: [['poll', { 'other-0': records }]] });
+    }
+    const vanished = story.check({ logs: null }).anomalies.filter(({ kind }) => kind === 'consumer-saw-uncommitted');
+    expect(vanished.map(({ labels }) => labels)).toEqual([['vanished']]);
   });
 
   it('above every high watermark is a violation, however it was lost', () => {

@@ -10,7 +10,7 @@ import type { RunResults } from '../../checker/results.ts';
 import { expectGolden } from '../golden.ts';
 import { findingsText } from './findings-text.ts';
 import { s10, s11, s1a, s1aPrime, s1b, s2, s3b } from './schedules.ts';
-import { historyInput, type Story } from './story.ts';
+import { historyInput, Story } from './story.ts';
 import { finalLogs } from './twins/final-logs.ts';
 import { leaders } from './twins/leaders.ts';
 import { losses } from './twins/losses.ts';
@@ -61,6 +61,27 @@ describe('what is said of', () => {
   });
 
   it.each([
+    ['log-start', { event: 'log-start', from: 0, to: 2, reason: 'truncate-and-start' }],
+    ['deletion', { event: 'delete' }],
+  ])('a copy that went by a moved log start or with its replica: %s', (name, line) => {
+    const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+    story.begin(3, [1, 2, 3]);
+    story.commit(1);
+    story.isr([1, 3]);
+    story.send(2);
+    story.copy(3, 1);
+    story.hw(2, 3);
+    story.ack(2);
+    story.line(1, { ...line, partition: 'tide-0', leaderEpoch: 0 });
+    story.begin(2, [2], { clean: false });
+    story.restart(3, 1);
+    story.follow(3);
+    story.truncateByEpoch(3, 1, 2, 0, 1);
+    story.settle((node) => story.follow(node));
+    expectWords(`dropped-by-${name}`, [['a loss', story.check()]]);
+  });
+
+  it.each([
     ['s1a-hw', () => s1a('hw')],
     ['s1a-epoch', () => s1a('epoch')],
     ['s1a-prime-hw', () => s1aPrime('hw')],
@@ -72,7 +93,7 @@ describe('what is said of', () => {
     ['s10', s10],
     ['s11', s11],
   ] as const)('the schedule %s, with its trace and without', (name, tell) => {
-    const story: Story = tell();
+    const story = tell();
     expectWords(`schedule-${name}`, [
       ['with its trace', story.check()],
       ['without its trace', story.check({ trace: null })],
