@@ -36,7 +36,7 @@ registerHooks({
 
 /** The options of this runner in `stryker.config.json`. */
 interface Checker {
-  readonly tests: string;
+  readonly tests: readonly string[];
   readonly except: readonly string[];
   /** Titles of tests that measure or draw for long. */
   readonly exceptTitles: string;
@@ -108,7 +108,7 @@ class CheckerRunner implements TestRunner {
     const { default: fc } = await import('fast-check');
     fc.configureGlobal({ seed: 1, numRuns: 30 });
     const { collect, collected } = await import('./stand-in.ts');
-    const files = globSync(this.#options.tests, { exclude: [...this.#options.except] }).sort();
+    const files = globSync([...this.#options.tests], { exclude: [...this.#options.except] }).sort();
     for (const file of files) await collect(file, pathToFileURL(resolve(file)).href);
     const not = new RegExp(this.#options.exceptTitles);
     this.#tests = collected.filter(({ name }) => !not.test(name));
