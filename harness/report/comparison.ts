@@ -16,7 +16,9 @@ import { drawRates } from './rates-svg.ts';
 import { readComparisonResults, readRunResults } from './read-results.ts';
 import { cards, faultsTable } from './run.ts';
 import { lifeOfRecord, readRunFiles, type RunFiles } from './run-files.ts';
+import { unknownRule } from './picture.ts';
 import { storyKeys } from './story.ts';
+import { targetSection } from './target.ts';
 import { counted, listInWords, percent, pValue, shellWord, shortened, span } from './words.ts';
 
 /** Pairs shown in the table. */
@@ -140,6 +142,7 @@ export function renderComparison(directory: string, results: ComparisonResults, 
           ${ratesTable(part.control, part.candidate)}${testsTable(part)}`,
       )}
     </section>
+    ${example === null ? null : [example.broken, example.other].map((files) => targetSection(files?.results.run.target))}
     <section>
       <h2>Look for yourself</h2>
       ${commands([
@@ -365,6 +368,9 @@ function whatTheOtherDid(view: PartitionView, key: string): string {
   if (violations.length > 0)
     return `${build} broke a promise here, too: ${violations.map(({ summary }) => summary).join('; ')}.`;
   const where = story.key === key ? '' : ` It was not exposed in ${key}; here is ${story.key}, where it was.`;
+  const { exposures, exposuresUnknown } = files.results;
+  if (exposures === null && exposuresUnknown !== undefined)
+    return `Whether ${build} met a dangerous moment under this plan is not known: ${exposuresUnknown}.`;
   if (story.exposures.length === 0)
     return `${build} met no dangerous moment in this partition under this plan, so there was nothing to lose.`;
   const told = story.exposures.slice(0, 3).map((exposure) => {
@@ -382,7 +388,9 @@ function whatTheOtherDid(view: PartitionView, key: string): string {
     const moment = `broker ${exposure.node} became follower in epoch ${exposure.leaderEpoch} with its high watermark at ${exposure.highWatermark} and its log end at ${exposure.endOffset}, ${risk} acknowledged`;
     if (decision?.event !== 'truncation') return `${moment}; it dropped nothing in that epoch`;
     const kept = decision.to > exposure.acknowledged[1];
-    return `${moment}; by the rule ${decision.rule} its log had to end at ${decision.to}, so ${kept ? 'nothing acknowledged was dropped' : 'acknowledged records were dropped, and had to be fetched again'}`;
+    const rule =
+      decision.rule === unknownRule ? 'its log was cut to end' : `by the rule ${decision.rule} its log had to end`;
+    return `${moment}; ${rule} at ${decision.to}, so ${kept ? 'nothing acknowledged was dropped' : 'acknowledged records were dropped, and had to be fetched again'}`;
   });
   const often = story.exposures.length === 1 ? 'once' : counted(story.exposures.length, 'time');
   return `The same danger arose ${often}: ${listInWords(told)}.${where}`;

@@ -14,7 +14,7 @@ import { badge, commands, configuration, figures, moodOf, opening, page, table }
 import { anomalyCard, drawFilm, drawTimelines, viewPartition, type PartitionView } from './partition.ts';
 import { lifeOfRecord, linesFileOf, readRunFiles, type RunFiles } from './run-files.ts';
 import { byGravity } from './story.ts';
-import { capabilityTable } from './target.ts';
+import { targetSection } from './target.ts';
 import {
   buildInWords,
   counted,
@@ -70,14 +70,7 @@ export function renderRun(files: RunFiles): string {
       <h2>Where the flaw could bite</h2>
       ${exposuresTable(results)}
     </section>
-    ${
-      run.target === undefined
-        ? null
-        : html`<section>
-            <h2>What can be done to ${shortened(run.target.name, 60)}, and known of it</h2>
-            ${capabilityTable(run.target)}
-          </section>`
-    }
+    ${targetSection(run.target)}
     <section>
       <h2>Figures</h2>
       ${measuresTable(results)} ${configuration(run.configuration)}

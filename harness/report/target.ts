@@ -7,7 +7,7 @@ import { completeCapabilities } from './capabilities.ts';
 import { html, type Markup } from './html.ts';
 import type { ObservedFrom } from './observed-lines.ts';
 import { table } from './page.ts';
-import { listInWords } from './words.ts';
+import { listInWords, shortened } from './words.ts';
 
 /** Under the pictures: what was observed, and by which source. */
 export function observedInWords({ sources, epochsCounted }: ObservedFrom): string {
@@ -28,8 +28,17 @@ const seenBy: readonly (readonly [source: string, what: string])[] = [
   ['client', 'acknowledgements by the clients that got them'],
 ];
 
+/** What can be done to brokers that others wrote, and known of them; nothing of our own. */
+export function targetSection(target: TargetSummary | undefined): Markup | null {
+  if (target === undefined) return null;
+  return html`<section>
+    <h2>What can be done to ${shortened(target.name, 60)}, and known of it</h2>
+    ${capabilityTable(target)}
+  </section>`;
+}
+
 /** The matrix of one target: what it can do and show, and why not. */
-export function capabilityTable({ name, versions, capabilities }: TargetSummary): Markup {
+function capabilityTable({ name, versions, capabilities }: TargetSummary): Markup {
   const told = Object.entries(versions ?? {}).map(([node, version]) => `broker ${node} is ${version}`);
   const who = told.length === 0 ? null : html`<p class="note">${listInWords(told)}.</p>`;
   if (capabilities === null)

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRunDirectory } from '../../../harness/check/load-run.ts';
+import { compareOutcomes } from '../../../harness/compare/verdict.ts';
+import { writeComparisonReport } from '../../../harness/report/comparison.ts';
 import { completeObservations, sourcesOf } from '../../../harness/report/observed-lines.ts';
 import { renderRun } from '../../../harness/report/run.ts';
 import { readRunFiles } from '../../../harness/report/run-files.ts';
@@ -70,6 +72,71 @@ describe('the report of a run without a trace', () => {
     const directory = folder('blind', s1aOnKafka());
     rmSync(join(directory, 'observations.jsonl'));
     expect(renderRun(readRunFiles(directory))).toContain('There are no observations of this partition');
+  });
+});
+
+describe('the report of a comparison of brokers without a trace', () => {
+  /** The same story on both sides, as two builds. */
+  function compared(
+    name: string,
+    candidate: Foreign,
+    exposures: typeof capabilities.exposures | { not: string },
+  ): string {
+    const directory = join(root, name);
+    const sides = (['control', 'candidate'] as const).map((side) => {
+      const run = `runs/${side}-1`;
+      const story = side === 'control' ? s1aOnKafka() : candidate;
+      writeForeignRun(story, join(directory, run), { capabilities: { ...capabilities, exposures } });
+      const results = checkRunDirectory(join(directory, run));
+      writeFileSync(join(directory, run, 'results.json'), JSON.stringify(results));
+      return { directory: run, results };
+    });
+    const results = compareOutcomes({
+      control: 'kafka:0.10.2.2',
+      candidate: 'kafka:4.4.0',
+      runtime: 'docker',
+      seeds: [1],
+      configuration: {},
+      command: 'x',
+      pairs: [{ seed: 1, order: ['control', 'candidate'], control: sides[0]!, candidate: sides[1]! }],
+    });
+    writeFileSync(join(directory, 'results.json'), JSON.stringify(results));
+    return readFileSync(writeComparisonReport(directory), 'utf8');
+  }
+
+  /** A broker that lost nothing: it follows anew and keeps what it has. */
+  function kept(): Foreign {
+    const run = new Foreign('pause1-0');
+    run.elect(1, [1, 2, 3], 0);
+    for (const node of [1, 2, 3]) run.role(node, 1, 0);
+    for (const node of [1, 2, 3]) run.append(node, 0, 0);
+    run.hw(3, 0);
+    run.ack(1, 0, [1, 2, 3], 0, 1);
+    run.sent(1, 7, 0);
+    run.elect(2, [2, 3], 1);
+    run.role(3, 2, 1);
+    run.see('controller', 'metadata', { event: 'isr', leaderEpoch: 1, from: [2, 3], to: [2, 3, 1] });
+    run.poll(2, [[0, 7]]);
+    for (const node of [1, 2, 3]) run.log(node, [7]);
+    run.run = { finalLeaders: { 'pause1-0': 2 }, configuration: { build: 'kafka:4.4.0', runtime: 'docker', seed: 1 } };
+    return run;
+  }
+
+  it('tells both builds from what was observed, and what can be known of each', () => {
+    const page = compared('both', kept(), true);
+    expect(page).toContain('kafka:0.10.2.2 broke a promise in 1 of 1 runs');
+    expect(page).toContain('The same danger arose once: broker 3 became follower in epoch 1');
+    expect(page).toContain('it dropped nothing in that epoch');
+    expect(page.match(/What can be done to /g)).toHaveLength(2);
+  });
+
+  it('says that nobody knows whether the other met the danger, where nobody does', () => {
+    const page = compared('dark-pair', kept(), { not: 'it tells no high watermark' });
+    expect(page).toContain(
+      'Whether kafka:4.4.0 met a dangerous moment under this plan is not known: it tells no high watermark.',
+    );
+    expect(page).toContain('0 (1 not known)');
+    expect(page).toContain('exposures unknown');
   });
 });
 
