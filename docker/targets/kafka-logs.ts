@@ -31,8 +31,8 @@ function hw(text: string): LogPattern {
 
 /** The controller's order names the leader; whether that is the broker itself, the broker's id tells. */
 function rolesInZooKeeper(node: NodeName): LogPattern[] {
-  const before24 = String.raw`PartitionState\(controllerEpoch=\d+, leader=LEADER, leaderEpoch=(?<epoch>\d+), (?:isr=\[?(?<isr>\d[\d, ]*?)\]?, )?.* for partition ${partition} `;
-  const from24 = String.raw`LeaderAndIsrPartitionState\(topicName='(?<topic>[^']+)', partitionIndex=(?<partition>\d+), controllerEpoch=\d+, leader=LEADER, leaderEpoch=(?<epoch>\d+), (?:isr=\[?(?<isr>\d[\d, ]*?)\]?, )?`;
+  const before24 = String.raw`PartitionState\(controllerEpoch=\d+, leader=LEADER, leaderEpoch=(?<epoch>\d+), (?:isr=\[?(?<isr>\d+(?:, ?\d+)*)\]?, )?.* for partition ${partition} `;
+  const from24 = String.raw`LeaderAndIsrPartitionState\(topicName='(?<topic>[^']+)', partitionIndex=(?<partition>\d+), controllerEpoch=\d+, leader=LEADER, leaderEpoch=(?<epoch>\d+), (?:isr=\[?(?<isr>\d+(?:, ?\d+)*)\]?, )?`;
   return [before24, from24].flatMap((text): LogPattern[] => {
     const order = String.raw`eceived LeaderAndIsr request ${text}`;
     return [

@@ -26,8 +26,6 @@ export interface ObservedMetadata {
   readonly brokers: readonly NodeId[];
   /** A clock that only differences are taken of. */
   readonly nowMs: () => number;
-  /** In the order of elections, where it is known otherwise. */
-  readonly assignment: readonly (readonly NodeId[])[];
   readonly partitions: ReadonlyMap<string, ObservedPartition>;
   readonly witnesses: Map<NodeName, Witness>;
   readonly fenced: Set<NodeId>;
@@ -51,13 +49,16 @@ export function createObservedMetadata(
   nowMs: () => number,
   assignment: readonly (readonly NodeId[])[] = [],
 ): ObservedMetadata {
-  const keys = Array.from({ length: partitions }, (_, partition) => keyOf(topic, partition));
   return {
     topic,
     brokers,
     nowMs,
-    assignment,
-    partitions: new Map(keys.map((key) => [key, new ObservedPartition(key, nowMs)])),
+    partitions: new Map(
+      Array.from({ length: partitions }, (_, index) => {
+        const key = keyOf(topic, index);
+        return [key, new ObservedPartition(key, nowMs, assignment[index])];
+      }),
+    ),
     witnesses: new Map(),
     fenced: new Set(),
     ended: new Set(),
@@ -78,7 +79,7 @@ export function foldAnswer(state: ObservedMetadata, node: NodeName, answer: Resp
   for (const { partitionIndex, ...said } of answer.topics.find(({ name }) => name === state.topic)?.partitions ?? []) {
     const partition = state.partitions.get(keyOf(state.topic, partitionIndex));
     if (partition === undefined) continue;
-    sightings.push(...partition.assigned(inOrder(said.replicaNodes, state.assignment[partitionIndex])));
+    sightings.push(...partition.assigned('metadata', said.replicaNodes));
     const leader = said.leaderId >= 0 ? said.leaderId : null;
     const epoch = said.leaderEpoch >= 0 ? said.leaderEpoch : undefined;
     const before = partition.leader;
@@ -103,11 +104,6 @@ export function forgetNode(state: ObservedMetadata, node: NodeName): void {
   state.witnesses.delete(node);
   state.ended.add(node);
   for (const partition of state.partitions.values()) partition.forget(node);
-}
-
-/** The known order, if it is of the same replicas. */
-function inOrder(told: readonly NodeId[], known: readonly NodeId[] = []): readonly NodeId[] {
-  return known.length === told.length && told.every((node) => known.includes(node)) ? known : told;
 }
 
 function witnessOf({ witnesses, ended }: ObservedMetadata, node: NodeName, nowMs: number): Witness {

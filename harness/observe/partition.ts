@@ -22,12 +22,15 @@ export class ObservedPartition {
   /** Who said so, and when by the clock that is handed in. */
   isrBy: Source = 'metadata';
   isrSinceMs = 0;
+  readonly #known: readonly NodeId[];
   readonly #nowMs: () => number;
   readonly #leaderships = new Leaderships();
   readonly #roles = new Map<NodeId, RoleTold>();
 
-  constructor(key: string, nowMs: () => number) {
+  /** `known`: its replicas in the order of elections, where the harness itself has said so; else they are heard of. */
+  constructor(key: string, nowMs: () => number, known: readonly NodeId[] = []) {
     this.key = key;
+    this.#known = known;
     this.#nowMs = nowMs;
   }
 
@@ -52,11 +55,11 @@ export class ObservedPartition {
     return newest !== null && newest.leader === node && this.roleEpochOf(node) === newest.epoch;
   }
 
-  /** Takes the replicas in, the first time that anybody names them. */
-  assigned(replicas: readonly NodeId[]): Sighting[] {
-    if (this.replicas.length > 0 || replicas.length === 0) return [];
-    this.replicas = replicas;
-    return [this.#controllerLine('metadata', 'create', { replicas })];
+  /** Takes the replicas in, the first time that anybody names them: old brokers do so in any order. */
+  assigned(source: Source, told: readonly NodeId[]): Sighting[] {
+    if (this.replicas.length > 0 || told.length === 0) return [];
+    this.replicas = sameSet(told, this.#known) ? this.#known : told;
+    return [this.#controllerLine(source, 'create', { replicas: this.replicas })];
   }
 
   /** A broker says who leads, as far as it knows; `isr` as it knows it. `more` goes with the role line. */
@@ -71,7 +74,8 @@ export class ObservedPartition {
     const heard = this.#leaderships.hear(source, word);
     if (heard === null) return [];
     const { leadership, isNew, raised } = heard;
-    const sightings: Sighting[] = [];
+    // It exists, since somebody leads it.
+    const sightings = this.assigned(source, this.#known);
     if (isNew && (previous === null || leadership.leader !== previousLeader)) {
       this.isr = isr;
       this.isrBy = source;

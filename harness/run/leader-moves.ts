@@ -1,6 +1,7 @@
 /**
  * How the leaders of other people's brokers are moved: the wanted leader is made the first of the same replicas, and then
- * the preferred replica is elected. Nothing is copied, and no broker is stopped.
+ * the preferred replica is elected. Nothing is copied, and no broker is stopped. When it leads the order is put back as
+ * it was, since elections go by it: whoever plans faults counts on that.
  *
  * Since Kafka 2.4 both are requests (KIP-455, KIP-460). Before, both were orders left in ZooKeeper, which the controller
  * takes away when it has carried them out; such brokers tell replicas in any order, so the order is read there too.
@@ -42,7 +43,7 @@ export interface MoveTools {
 
 /** By AlterPartitionReassignments and ElectLeaders. */
 export function moveByRequests(tools: MoveTools, key: Key, to: NodeId): Promise<Evidence> {
-  return move(tools, key, to, 'reassignment', async (deadline) => {
+  return move(tools, key, to, 'reassignment', async (deadline, leads) => {
     const { topic } = splitKey(key);
     const views = await tools.views(topic);
     const before = newestOf(views, key);
@@ -59,16 +60,23 @@ export function moveByRequests(tools: MoveTools, key: Key, to: NodeId): Promise<
       if (!(await holds(deadline, isTaken))) return 'the new order of the replicas was not seen in time';
     }
     const refusal = refusalOfElection(await tools.askController('ElectLeaders', electPreferredRequest(key), nodes));
-    return refusal === null ? null : `the election is refused: ${refusal}`;
+    if (refusal !== null) return `the election is refused: ${refusal}`;
+    const came = await leads();
+    if (before.replicas[0] !== to) {
+      const request = reassignRequest(key, before.replicas);
+      const refused = refusalOfReassignment(await tools.askController('AlterPartitionReassignments', request, nodes));
+      if (refused !== null) return `the old order of the replicas is refused: ${refused}`;
+    }
+    return came ? null : lateOf(key, to);
   });
 }
 
 /** By the orders that the controllers of the ZooKeeper era wait for. */
 export function moveByZooKeeper(tools: MoveTools, address: Address, key: Key, to: NodeId): Promise<Evidence> {
-  return move(tools, key, to, 'zookeeper', async (deadline) => {
+  return move(tools, key, to, 'zookeeper', async (deadline, leads) => {
     const zookeeper = await openZooKeeper(address, moveTimeoutMs);
     try {
-      return await orderInZooKeeper(zookeeper, key, to, deadline);
+      return await orderInZooKeeper(zookeeper, key, to, deadline, leads);
     } finally {
       zookeeper.close();
     }
@@ -91,27 +99,29 @@ export async function seatController(address: Address, node: NodeId, timeoutMs: 
   }
 }
 
-/** Gives the orders by `order`, which says why not or null, and looks whether they came true. */
+/** Gives the orders by `order`, which says why not or null; it is handed what waits until they have come true. */
 async function move(
   tools: MoveTools,
   key: Key,
   to: NodeId,
   through: string,
-  order: (deadline: number) => Promise<string | null>,
+  order: (deadline: number, leads: () => Promise<boolean>) => Promise<string | null>,
 ): Promise<Evidence> {
   const deadline = performance.now() + moveTimeoutMs;
   try {
-    const error = await order(deadline);
-    if (error !== null) return { effective: false, facts: { error } };
     const leads = async (): Promise<boolean> => {
       const views = await tools.views(splitKey(key).topic);
       return views.get(to)?.partitions.get(key)?.leader === to;
     };
-    if (await holds(deadline, leads)) return { effective: true, facts: { through } };
-    return { effective: false, facts: { error: `broker ${to} did not become leader of ${key} in time` } };
+    const error = await order(deadline, () => holds(deadline, leads));
+    return error === null ? { effective: true, facts: { through } } : { effective: false, facts: { error } };
   } catch (error) {
     return { effective: false, facts: { error: error instanceof Error ? error.message : String(error) } };
   }
+}
+
+function lateOf(key: Key, to: NodeId): string {
+  return `broker ${to} did not become leader of ${key} in time`;
 }
 
 type Placed = Pick<PartitionDescription, 'leader' | 'replicas' | 'isr'>;
@@ -133,7 +143,13 @@ function newestOf(views: ReadonlyMap<NodeId, ClusterDescription>, key: Key): Par
   return newest;
 }
 
-async function orderInZooKeeper(zookeeper: ZooKeeper, key: Key, to: NodeId, deadline: number): Promise<string | null> {
+async function orderInZooKeeper(
+  zookeeper: ZooKeeper,
+  key: Key,
+  to: NodeId,
+  deadline: number,
+  leads: () => Promise<boolean>,
+): Promise<string | null> {
   const { topic, partition } = splitKey(key);
   const place = `/brokers/topics/${topic}`;
   const replicasNow = async (): Promise<readonly NodeId[]> => {
@@ -151,7 +167,14 @@ async function orderInZooKeeper(zookeeper: ZooKeeper, key: Key, to: NodeId, dead
     if (!taken || (await replicasNow())[0] !== to) return 'the controller did not take the new order of the replicas';
   }
   const taken = await leaveOrder(zookeeper, '/admin/preferred_replica_election', { topic, partition }, deadline);
-  return taken ? null : 'the controller did not hold the election';
+  const came = taken && (await leads());
+  if (replicas[0] !== to) {
+    const order = { topic, partition, replicas };
+    const isBack = await leaveOrder(zookeeper, '/admin/reassign_partitions', order, deadline);
+    if (!isBack) return 'the controller did not take the old order of the replicas';
+  }
+  if (!taken) return 'the controller did not hold the election';
+  return came ? null : lateOf(key, to);
 }
 
 /** What a node holds, as JSON; nothing of it where there is no such node. */

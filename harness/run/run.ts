@@ -92,7 +92,7 @@ export interface RunFile extends SubjectFacts {
   error?: string;
 }
 
-const DEPLOY_TIMEOUT_MS = 120_000;
+const DEPLOY_TIMEOUT_MS = 240_000;
 const COLLECT_ATTEMPTS = 5;
 /** From a broker's last words until it is started again. */
 const RESTART_PAUSE_MS = 1_500;

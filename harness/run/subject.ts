@@ -28,6 +28,9 @@ import { nodeCommand } from './node-command.ts';
 import { openNodeLogs, type NodeLogs } from './node-logs.ts';
 import type { ChosenRuntime } from './runtimes.ts';
 
+/** A Java process takes three seconds to start, and many times that on a machine that is busy. */
+const START_MS = 60_000;
+
 export interface Subject {
   readonly cluster: Cluster;
   /** Where its lines go, in the run's folder. */
@@ -156,7 +159,8 @@ function foreignSubject(
     linesFile: 'observations.jsonl',
     spoken: null,
     async speak(signal) {
-      const versions = await negotiateVersions(foreign.addresses, { timeoutMs: readyTimeoutMs, signal });
+      const timeoutMs = readyTimeoutMs + START_MS;
+      const versions = await negotiateVersions(foreign.addresses, { timeoutMs, signal });
       metadataVersion = versions.client.Metadata;
       const moves = movesOf(target, foreign.zooKeeper);
       const admin = createAdmin(foreign.addresses, config.clientTimeoutMs, { versions: versions.admin, moves });

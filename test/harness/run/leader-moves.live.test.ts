@@ -65,12 +65,12 @@ describe('by requests', () => {
     replicaElectionResults: [],
   });
 
-  it('the wanted leader is put first and elected, through itself', async () => {
+  it('the wanted leader is put first and elected, through itself, and then the order is as it was', async () => {
     expect(await adminThat({ by: 'reassign' }).moveLeader('tide-0', 2)).toEqual({
       effective: true,
       facts: { through: 'reassignment' },
     });
-    expect(belief.replicas).toEqual([2, 1]);
+    expect(belief).toMatchObject({ leader: 2, replicas: [1, 2] });
     expect(brokers[1]!.requests).toContain('ElectLeaders');
     expect(brokers[0]!.requests).not.toContain('ElectLeaders');
   });
@@ -142,9 +142,9 @@ describe('by orders in ZooKeeper', () => {
   const move = (to: number): ReturnType<Admin['moveLeader']> =>
     adminThat({ by: 'zookeeper', address: keeper.address }).moveLeader('tide-0', to);
 
-  it('the wanted leader is put first and elected, and no connection is left', async () => {
+  it('the wanted leader is put first and elected, the order is as it was, and no connection is left', async () => {
     expect(await move(2)).toEqual({ effective: true, facts: { through: 'zookeeper' } });
-    expect(belief).toMatchObject({ leader: 2, replicas: [2, 1] });
+    expect(belief).toMatchObject({ leader: 2, replicas: [1, 2] });
     await expect.poll(() => keeper.connections()).toBe(0);
   });
 
