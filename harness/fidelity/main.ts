@@ -6,23 +6,16 @@
  * it ended: only what is missing is played. Exit code 0: every cell that was asked for has its tries and answers as its
  * rule does; 1: one answers otherwise; 2: one lacks tries.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { onInterrupt } from '../cli/interrupt.ts';
 import { EnvironmentError, InterruptedError, UsageError, exitCodes } from '../errors.ts';
-import { isForeignBuild } from '../foreign-build.ts';
 import { createProgress } from '../progress.ts';
-import type { Progress } from '../progress.ts';
-import { chooseRuntime, releaseRuntime } from '../run/runtimes.ts';
-import type { ChosenRuntime } from '../run/runtimes.ts';
 import { columns } from './columns.ts';
-import type { Column } from './columns.ts';
-import { playTry } from './play.ts';
+import type { Wishes } from './night.ts';
 import { scheduleNames } from './schedules.ts';
-import type { ScheduleName } from './schedules.ts';
 import { cellOf, tableOf, withTable } from './table.ts';
-import { addTry, readTries } from './tries.ts';
+import { readTries } from './tries.ts';
 import type { Try } from './tries.ts';
 
 const usage = `usage: npm run fidelity -- [options]
@@ -35,17 +28,8 @@ const usage = `usage: npm run fidelity -- [options]
   --again            forget the tries that are there
   --only-table       play nothing, write the table of the tries that are there`;
 
-/** Of any schedule. */
-const mostBrokers = 3;
-/** A schedule may go otherwise, and a machine be slow: for every try that counts so many may not. */
-const attemptsPerTry = 3;
-
-interface Wishes {
-  readonly columns: readonly Column[];
-  readonly schedules: readonly ScheduleName[];
-  readonly tries: number;
-  readonly runtime: 'docker' | 'local' | undefined;
-  readonly store: string;
+interface CommandLine extends Wishes {
+  /** Null: the table is only printed. */
   readonly page: string | null;
   readonly again: boolean;
   readonly onlyTable: boolean;
@@ -57,89 +41,41 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${usage}\n`);
     return exitCodes.valid;
   }
+  // Before a night is spent on it.
+  const page = wishes.page === null ? null : pageAt(wishes.page);
   const progress = createProgress();
   mkdirSync(wishes.store, { recursive: true });
   const path = join(wishes.store, 'tries.jsonl');
   if (wishes.again) rmSync(path, { force: true });
   const tries = readTries(path);
   try {
-    if (!wishes.onlyTable) await playAll(wishes, path, tries, progress);
+    if (!wishes.onlyTable) {
+      // Whoever only asks for help, or mistypes, need not wait for all of the harness.
+      const { playAll } = await import('./night.ts');
+      await playAll(wishes, path, tries, progress);
+    }
   } finally {
-    tell(wishes, tries, progress);
+    const table = tableOf(tries);
+    progress.line(table);
+    if (page !== null && tries.length > 0) page.write(table);
   }
   return codeOf(wishes, tries);
 }
 
-/** Column by column: one needs clusters of its own, which serve as many of its tries as they can. */
-async function playAll(wishes: Wishes, path: string, tries: Try[], progress: Progress): Promise<void> {
-  const signal = onInterrupt(progress);
-  const choose = (...wanted: readonly Column[]): Promise<ChosenRuntime> =>
-    chooseRuntime(wishes.runtime, { builds: wanted.map(({ build }) => build), brokers: mostBrokers });
-  // Whatever cannot be played is told before anything is.
-  progress.line((await choose(...wishes.columns)).reason);
-  for (const column of wishes.columns) {
-    const runtime = await choose(column);
-    let failure: Error | null;
-    try {
-      for (const schedule of wishes.schedules) {
-        await playCell(column, schedule, { wishes, path, tries, progress, signal, runtime });
-      }
-    } finally {
-      failure = await releaseRuntime(runtime);
-    }
-    if (failure !== null) throw failure;
-  }
+interface Page {
+  write(table: string): void;
 }
 
-interface Playing {
-  readonly wishes: Wishes;
-  readonly path: string;
-  readonly tries: Try[];
-  readonly progress: Progress;
-  readonly signal: AbortSignal;
-  readonly runtime: ChosenRuntime;
-}
-
-async function playCell(column: Column, schedule: ScheduleName, playing: Playing): Promise<void> {
-  const { wishes, path, tries, progress, signal, runtime } = playing;
-  const { build } = column;
-  for (let attempt = 0; attempt < attemptsPerTry * wishes.tries; attempt += 1) {
-    if (cellOf(schedule, column, tries).tries >= wishes.tries) return;
-    const seed = 1 + tries.filter((made) => made.build === build && made.schedule === schedule).length;
-    const made = await playTry({
-      build,
-      schedule,
-      seed,
-      runtime,
-      store: wishes.store,
-      root: wishes.store,
-      progress: isForeignBuild(build) ? progress : quiet(progress),
-      signal,
-    });
-    addTry(path, made);
-    tries.push(made);
-    progress.line(inWords(made));
-  }
-}
-
-function inWords({ build, schedule, seed, uncounted, lost, diverged, others, seconds, directory }: Try): string {
-  const found = [...(lost ? ['lost'] : []), ...(diverged ? ['diverged'] : []), ...others];
-  const answer = uncounted === null ? found.join(', ') || 'clean' : `does not count: ${uncounted}`;
-  return `${build} ${schedule} ${seed}: ${answer} (${seconds} s, ${directory})`;
-}
-
-/** Steps of a run that always go the same way are no news. */
-function quiet(progress: Progress): Progress {
-  return { ...progress, step: progress.detail };
-}
-
-function tell({ page }: Wishes, tries: readonly Try[], progress: Progress): void {
-  const table = tableOf(tries);
-  progress.line(table);
-  if (page === null || tries.length === 0) return;
-  const written = withTable(readFileSync(page, 'utf8'), table);
-  if (written === null) throw new UsageError(`${page}: it has no place for the table`);
-  writeFileSync(page, written);
+function pageAt(path: string): Page {
+  const pageWith = (table: string): string | null => withTable(readFileSync(path, 'utf8'), table);
+  if (!existsSync(path) || pageWith('') === null)
+    throw new UsageError(`--page ${path}: there is no such page with a place for the table`);
+  return {
+    write(table) {
+      const written = pageWith(table);
+      if (written !== null) writeFileSync(path, written);
+    },
+  };
 }
 
 function codeOf({ columns: wanted, schedules, tries: most }: Wishes, tries: readonly Try[]): number {
@@ -149,7 +85,7 @@ function codeOf({ columns: wanted, schedules, tries: most }: Wishes, tries: read
 }
 
 /** Null for `--help`. */
-function wishesFrom(argv: readonly string[]): Wishes | null {
+function wishesFrom(argv: readonly string[]): CommandLine | null {
   const flags = flagsFrom(argv);
   if (flags.help) return null;
   const tries = Number(flags.tries);

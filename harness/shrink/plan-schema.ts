@@ -117,7 +117,10 @@ const loadSchema: z.ZodType<LoadPlan> = z.object({
     z.object({
       atMs: ms,
       thread: count,
-      called: z.string().exactOptional(),
+      called: z
+        .string()
+        .regex(/^[\w.-]{1,60}$/, 'letters, digits, dots, dashes and underscores, 60 at most')
+        .exactOptional(),
       operation: z.discriminatedUnion('f', [
         z.object({ f: z.literal('send'), key, value }),
         z.object({ f: z.literal('poll') }),

@@ -28,22 +28,22 @@ export function readFault(line: string, position: number): Fault | string | null
 
 /** An operation of a written load as a line. */
 export function writeOperation(planned: PlannedOperation): string {
-  const { atMs, thread, operation } = planned;
-  const line = `thread ${thread} at ${atMs} ms: ${operationSentence(operation)}`;
-  return isSame(readOperation(line), planned)
-    ? line
-    : `thread ${thread} at ${atMs} ms: operation ${JSON.stringify(operation)}`;
+  const { atMs, thread, called, operation } = planned;
+  const head = `thread ${thread} at ${atMs} ms${called === undefined ? '' : ` when ${called} is called`}`;
+  const line = `${head}: ${operationSentence(operation)}`;
+  return isSame(readOperation(line), planned) ? line : `${head}: operation ${JSON.stringify(operation)}`;
 }
 
 /** Reads a line; null when it is no operation, a text when it cannot be one. */
 export function readOperation(line: string): PlannedOperation | string | null {
-  const match = /^thread (\d{1,6}) at ([\d.,e+-]+) ms: (.+)$/.exec(line);
+  const match = /^thread (\d{1,6}) at ([\d.,e+-]+) ms(?: when ([\w.-]+) is called)?: (.+)$/.exec(line);
   if (match === null) return null;
   const atMs = numberOf(match[2]);
   if (atMs === null) return `"${match[2]}" is no time`;
-  const operation = operationIn(match[3] ?? '');
+  const called = match[3];
+  const operation = operationIn(match[4] ?? '');
   if (operation === null) return `it is no operation; operations are: ${operationUsages.join(' | ')}`;
-  return { atMs, thread: Number(match[1]), operation };
+  return { atMs, thread: Number(match[1]), ...(called === undefined ? {} : { called }), operation };
 }
 
 export const faultUsages: readonly string[] = [
@@ -58,6 +58,7 @@ export const operationUsages: readonly string[] = [
   'thread <n> at <n> ms: send <value> to <partition>',
   'thread <n> at <n> ms: assign <partition>, <partition>[ from earliest|latest]',
   'thread <n> at <n> ms: poll',
+  'thread <n> at <n> ms when <name> is called: …',
   'thread <n> at <n> ms: operation {…}',
 ];
 
@@ -196,7 +197,9 @@ function faultObject(text: string): Fault | string {
   if (!isObject(value)) return 'after "fault" stands a JSON object, as in schedule.json';
   const { id, kind, at, until } = value;
   if (typeof id !== 'string' || !isObject(at) || !isObject(until)) return 'a fault has an id, at and until';
-  if (!faultKinds.some((known) => known === kind)) return `its kind is one of ${faultKinds.join(', ')}`;
+  if (kind !== 'script' && !faultKinds.some((known) => known === kind)) {
+    return `its kind is one of ${faultKinds.join(', ')}, script`;
+  }
   return value as unknown as Fault;
 }
 

@@ -67,7 +67,10 @@ const operation = fc.oneof(
     { requiredKeys: ['f', 'keys'] },
   ),
 ) as fc.Arbitrary<ClientOperation>;
-const planned: fc.Arbitrary<PlannedOperation> = fc.record({ atMs: ms, thread: fc.nat(40), operation });
+const planned: fc.Arbitrary<PlannedOperation> = fc.record(
+  { atMs: ms, thread: fc.nat(40), called: fc.constantFrom('m1', 'a-b.c_9'), operation },
+  { requiredKeys: ['atMs', 'thread', 'operation'] },
+);
 
 const config: fc.Arbitrary<RunConfig> = fc
   .record({

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { fidelityPlan } from '../../../harness/fidelity/schedules.ts';
 import { defaultRunConfig } from '../../../harness/plan/config.ts';
 import { checkSimulation } from '../../../harness/run/simulated-run.ts';
 import { playRunScenario } from '../../../harness/sim/play-run.ts';
@@ -49,6 +50,22 @@ const refusal = (changed: string) => {
   }
   return null;
 };
+
+test('a script and the operations that it calls are written down whole', () => {
+  const { config, schedule, load } = fidelityPlan('s1a-paused', {
+    build: 'hw',
+    runtime: 'sim',
+    seed: 3,
+    topic: 'tide',
+  });
+  const written = writeRunScenario(
+    { config, schedule, load },
+    [{ build: 'hw', expects: 'nothing is broken' }],
+    'A script.',
+  );
+  expect(written).toContain('\nthread 1 at 0 ms when m4 is called: send 4 to tide-0\n');
+  expect(parseRunScenario('a.scenario', written).request).toEqual({ config, schedule, load });
+});
 
 test('a run is written in lines that a person can read, and objects only where there is no sentence for them', () => {
   expect(text.split('\n')).toEqual([
