@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fidelityPlan } from '../../../harness/fidelity/schedules.ts';
 
 const store = mkdtempSync(join(tmpdir(), 'tidemark-replay-'));
 const run = join(store, 'a-run');
@@ -48,6 +49,20 @@ describe('replay', () => {
     expect(tidemark('replay', run, '--resolved').status).toBe(1);
     expect(file(latest, 'schedule.json')).not.toBe(file(run, 'schedule.json'));
     expect(file(latest, 'run.json')).toContain('--resolved');
+  });
+
+  it('plays a script with the operations that it calls, and brokers that others wrote in containers only', () => {
+    const plan = join(store, 'script.json');
+    const occasion = { build: 'hw', runtime: 'sim', seed: 3, topic: 'tide' } as const;
+    const { config: configuration, schedule, load } = fidelityPlan('s1a-paused', occasion);
+    writeFileSync(plan, JSON.stringify({ configuration, schedule, load }));
+    const { status, stdout } = tidemark('replay', plan, '--json');
+    expect(status).toBe(1);
+    const { anomalies } = JSON.parse(stdout) as { anomalies: readonly { readonly kind: string }[] };
+    expect(anomalies.map(({ kind }) => kind)).toEqual(['lost-acked-write', 'replica-divergence']);
+    const refused = tidemark('replay', plan, '--build', 'kafka:4.4.0');
+    expect(refused.status).toBe(254);
+    expect(refused.stderr).toContain('kafka:4.4.0 runs in containers only, not in runtime sim: name another --build');
   });
 
   it('plays a file with a configuration and a schedule', () => {
