@@ -236,7 +236,7 @@ function promiseOfCommit(
   return first;
 }
 
-/** Where the record is gone, how it went; replicas that still hold it, or never did, are left out. */
+/** Where the record is gone, how it went, by broker; replicas that still hold it, or never did, are left out. */
 function lastRemovals(cluster: ClusterTrace, partition: PartitionTrace, promised: Promised): Removal[] {
   const { stays } = partition;
   const last = new Map<number, number>();
@@ -248,7 +248,7 @@ function lastRemovals(cluster: ClusterTrace, partition: PartitionTrace, promised
     const row = stays.removed.get(stay);
     if (row !== -1) removals.push(removalOf(cluster, partition, promised, node, stay, row));
   }
-  return removals.sort((x, y) => x.node - y.node);
+  return removals;
 }
 
 function removalOf(

@@ -119,24 +119,23 @@ class Causes {
    * at the same place is, and nothing is held against what is allowed.
    */
   of(finding: Finding): Finding | null {
-    if (follows[finding.kind] === undefined) return null;
+    const rule = follows[finding.kind];
+    if (rule === undefined) return null;
     const near = [...(this.#byKey.get(finding.key)?.near(finding) ?? [])];
-    const explaining = near.filter((cause) => cause.class === finding.class && this.#explains(cause, finding));
+    const explaining = near.filter((cause) => cause.class === finding.class && rule(this.#link(cause, finding)));
     const rank = ({ kind }: Finding): number => gravityOf(kind) + (roots.has(kind) ? 0 : 1000);
     return explaining.sort((x, y) => rank(x) - rank(y))[0] ?? null;
   }
 
-  #explains(cause: Finding, finding: Finding): boolean {
-    const rule = follows[finding.kind];
-    if (rule === undefined) return false;
-    const rows = this.#rows.get(cause);
-    return rule({
+  #link(cause: Finding, finding: Finding): Link {
+    const rows = this.#rows.get(cause) as ReadonlySet<number>;
+    return {
       cause,
       finding,
-      sharesValue: finding.rows.some((row) => rows?.has(row) ?? false),
+      sharesValue: finding.rows.some((row) => rows.has(row)),
       sharesOffset: overlaps(cause.ranges, finding.ranges),
       sameElection: finding.lackingEpoch !== null && cause.lackingEpoch === finding.lackingEpoch,
-    });
+    };
   }
 }
 
@@ -208,7 +207,7 @@ function anomalyOf(finding: Finding, children: readonly Finding[]): Anomaly {
     consequences: [...byKind].map(([childKind, list]) => ({
       kind: childKind,
       count: list.length,
-      summary: list[0]?.summary ?? '',
+      summary: (list[0] as Finding).summary,
       evidence: listed(list.flatMap((child) => child.evidence)),
     })),
   };

@@ -50,6 +50,7 @@ export const kind = {
 export interface TraceStore {
   readonly keys: readonly Key[];
   keyId(key: Key): number;
+  /** The controller, then the brokers by their ids, in whatever order their lines came. */
   readonly nodes: readonly TraceNode[];
   /** Rows of each node, in the order of its boots and `seq`. */
   rowsOf(node: TraceNode): readonly number[];
@@ -296,7 +297,7 @@ class TraceBuilder {
     return {
       keys: this.#keys,
       keyId: (key) => this.#keyIds.get(key) ?? -1,
-      nodes: [...this.#rowsByNode.keys()],
+      nodes: [...this.#rowsByNode.keys()].sort((x, y) => rankOf(x) - rankOf(y)),
       rowsOf: (node) => this.#rowsByNode.get(node) ?? [],
       rowCount: this.#kind.length,
       kind: this.#kind,
@@ -357,6 +358,10 @@ class TraceBuilder {
 
 export function nodeName(node: TraceNode): string {
   return node === 'controller' ? 'the controller' : `broker ${node}`;
+}
+
+function rankOf(node: TraceNode): number {
+  return node === 'controller' ? -1 : node;
 }
 
 function isTime(value: unknown): value is number {

@@ -5,7 +5,7 @@
 import type { Anomaly, Reference, RunResults, WhyStep } from '../../checker/results.ts';
 
 export function findingsText(results: RunResults): string {
-  const { valid, guarantees, notes, anomalies, exposures, exposuresUnknown } = results;
+  const { valid, guarantees, notes, anomalies, exposures, exposuresUnknown, faults, measures } = results;
   const verdicts = Object.entries(guarantees).map(([name, verdict]) => `${name} ${String(verdict)}`);
   return [
     `valid ${String(valid)}: ${verdicts.join(', ')}`,
@@ -15,7 +15,15 @@ export function findingsText(results: RunResults): string {
       return `exposure of ${key}: broker ${node} in epoch ${leaderEpoch}, ${highWatermark} to ${endOffset}, acknowledged ${acknowledged.join(' to ')} ${braced([reference])}`;
     }),
     ...(exposuresUnknown === undefined ? [] : [`exposures unknown: ${exposuresUnknown}`]),
+    ...faults.map(
+      ({ fault, kind, nodes, startTime, endTime, effective }) =>
+        `fault ${fault}: ${kind} ${JSON.stringify(nodes)}, ${startTime} to ${endTime}, effective ${effective}`,
+    ),
     ...notes.map((note) => `note: ${note}`),
+    `figures: ${Object.entries(measures)
+      .filter(([, value]) => value !== 0)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', ')}`,
     '',
   ].join('\n');
 }

@@ -3,7 +3,7 @@
  * random ones of each family, and of the failure schedules of Kafka's proposals. The twins say that the verdicts are
  * right; these files hold what is said, shown and referred to.
  */
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkRun } from '../../checker/check.ts';
 import type { Operation } from '../../checker/history.ts';
 import type { RunResults } from '../../checker/results.ts';
@@ -100,6 +100,21 @@ describe('what is said of', () => {
       ['by its history alone', story.check({ trace: null, logs: null })],
       ['as a run that was stopped', story.check({ run: { ...story.input().run, settled: null }, logs: null })],
     ]);
+  });
+});
+
+describe('the order in which the traces of brokers come', () => {
+  it.each([
+    ['s1a', () => s1a('hw')],
+    ['s1a-prime', () => s1aPrime('hw')],
+    ['s2', () => s2('hw')],
+    ['s3b', s3b],
+    ['s10', s10],
+  ] as const)('changes nothing of what is said: %s', (_, tell) => {
+    const story = tell();
+    const nodeOf = (line: string): number => Number((JSON.parse(line) as { node: unknown }).node);
+    const trace = story.trace.toSorted((x, y) => nodeOf(y) - nodeOf(x));
+    expect(findingsText(story.check({ trace }))).toBe(findingsText(story.check()));
   });
 });
 
