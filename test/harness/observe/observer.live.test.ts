@@ -5,20 +5,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { watchSegments } from '../../../docker/agent/watch.ts';
-import type { ForeignCluster } from '../../../docker/foreign.ts';
-import { deployLocal } from '../../../harness/local/runtime.ts';
 import { observe } from '../../../harness/observe/observer.ts';
 import { defaultRunConfig } from '../../../harness/plan/config.ts';
 import { createRandom } from '../../../harness/plan/random.ts';
 import { createAdmin } from '../../../harness/run/admin.ts';
 import { startLoad } from '../../../harness/run/load.ts';
-import { nodeCommand } from '../../../harness/run/node-command.ts';
 import { createRecorder } from '../../../harness/run/recorder.ts';
 import { settle } from '../../../harness/run/settle.ts';
 import { recordTrace } from '../../../harness/run/trace-log.ts';
 import type { TraceLine } from '../../../nemesis/ports.ts';
 import type { ClusterView } from '../../../nemesis/view.ts';
+import { deployPassing } from './ours-as-foreign.ts';
 
 const config = { ...defaultRunConfig, build: 'hw', partitions: 2, concurrency: 2, rate: 50 };
 const keys = ['tide-0', 'tide-1'];
@@ -100,50 +97,14 @@ function rolesIn(lines: readonly TraceLine[]): Record<string, unknown[]> {
 async function deploy() {
   const directory = mkdtempSync(join(tmpdir(), 'observer-'));
   const clockOriginNs = process.hrtime.bigint();
-  const command = nodeCommand(config, clockOriginNs);
-  const folders = new Map<unknown, string>();
-  const cluster = await deployLocal({
+  const spec = {
     runId: `observed-${process.pid}`,
     brokers: [1, 2, 3],
-    command(place) {
-      folders.set(place.node, place.dataDirectory);
-      return command(place);
-    },
     directory,
     progress: () => {},
     signal: new AbortController().signal,
-  });
-  const watches: { close(): void }[] = [];
-  const foreign: ForeignCluster = {
-    runtime: 'local',
-    brokers: cluster.brokers,
-    addresses: cluster.addresses,
-    kafkaAddresses: cluster.addresses,
-    target: {
-      name: 'kafka:ours',
-      capabilities: { faults: {}, guarantees: {}, triggers: {}, exposures: true },
-      leaderMove: 'none',
-      lacks: () => null,
-      logPatterns: () => [],
-      prepare: () => Promise.resolve(),
-      nodes: () => [],
-    },
-    subscribe: () => {},
-    onUnexpectedExit: (listener) => cluster.onUnexpectedExit(listener),
-    onOutput: () => () => {},
-    perform: (action) => cluster.perform(action),
-    probeLinks: (timeoutMs) => cluster.probeLinks(timeoutMs),
-    watchSegments(request, listener) {
-      for (const node of cluster.brokers) {
-        const onSegments = (event: Parameters<typeof listener>[1]): void => listener(node, event);
-        watches.push(watchSegments({ ...request, directory: folders.get(node)!, onSegments, onBlind: throwIt }));
-      }
-      return Promise.resolve();
-    },
-    collect: () => cluster.collect(),
-    collectTopic: () => Promise.resolve(),
-    close: () => cluster.close(),
   };
+  const { own: cluster, foreign } = await deployPassing(spec, config.build, clockOriginNs);
   const observer = observe(foreign, { topic: 'tide', partitions: 2, clockOriginNs });
   const lines = { told: [] as TraceLine[], observed: [] as TraceLine[] };
   const trace = recordTrace(cluster, join(directory, 'trace.jsonl'), keys, throwIt);
@@ -169,8 +130,7 @@ async function deploy() {
       }),
     async close() {
       observer.close();
-      for (const watch of watches) watch.close();
-      await cluster.close();
+      await foreign.close();
       for (const log of [trace, observed]) log.close();
       recorder.close();
       rmSync(directory, { recursive: true, force: true });

@@ -1,0 +1,155 @@
+/** Whole runs of a cluster that tells no trace: our own brokers passing for foreign ones, and Apache Kafka's. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunResults } from '../../../checker/results.ts';
+import { foreignRunConfig, topicOf, type RunConfig } from '../../../harness/plan/config.ts';
+import { createProgress } from '../../../harness/progress.ts';
+import { poolClusters } from '../../../harness/run/cluster-pool.ts';
+import { executeRun, type RunReport } from '../../../harness/run/run.ts';
+import { chooseRuntime, releaseRuntime, type ChosenRuntime } from '../../../harness/run/runtimes.ts';
+import { deployPassing, passingTarget, type Passing } from '../observe/ours-as-foreign.ts';
+import { have } from '../../require.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tidemark-foreign-'));
+});
+
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const silent = { ...createProgress(true), step: () => {}, detail: () => {} };
+
+function run(
+  runtime: ChosenRuntime,
+  changes: Partial<RunConfig> & Pick<RunConfig, 'build'>,
+  onStep: (step: string) => void = () => {},
+): Promise<RunReport> {
+  const seed = changes.seed ?? 1;
+  mkdirSync(folder(seed));
+  return executeRun({
+    config: {
+      ...foreignRunConfig,
+      runtime: 'docker',
+      seed,
+      topic: topicOf(seed, true),
+      partitions: 2,
+      timeLimitMs: 2_000,
+      nemesis: [],
+      ...changes,
+    },
+    runtime,
+    directory: folder(seed),
+    name: `${changes.build}-${seed}`,
+    command: 'tidemark run',
+    progress: { ...silent, step: onStep },
+    signal: new AbortController().signal,
+  });
+}
+
+const folder = (seed: number): string => join(directory, `${seed}`);
+const read = (seed: number, name: string): string => readFileSync(join(folder(seed), name), 'utf8');
+const runFile = (seed: number): Record<string, unknown> =>
+  JSON.parse(read(seed, 'run.json')) as Record<string, unknown>;
+
+function broken({ results }: RunReport): string[] {
+  return (results as RunResults).anomalies.map(({ kind }) => kind);
+}
+
+describe('a run of a cluster that tells no trace', () => {
+  let deployed: Passing[];
+  let runtime: ChosenRuntime;
+
+  beforeEach(() => {
+    deployed = [];
+    const pool = poolClusters(async (spec) => {
+      deployed.push(await deployPassing(spec));
+      return deployed.at(-1)!.foreign;
+    });
+    runtime = {
+      name: 'docker',
+      reason: '',
+      deploy: () => Promise.reject(new Error('not of ours')),
+      foreign: { ...pool, targetOf: () => passingTarget },
+    };
+  });
+
+  it('writes observations, settles by what is known, and leaves a clean cluster to the next one', async () => {
+    const reports = [
+      await run(runtime, { build: 'kafka:1.0.0' }),
+      await run(runtime, { build: 'kafka:1.0.0', seed: 2 }),
+    ];
+    expect(reports.map(({ error, results }) => [error, results?.valid])).toEqual([
+      [null, true],
+      [null, true],
+    ]);
+    expect(deployed).toHaveLength(1);
+    for (const seed of [1, 2]) {
+      expect(existsSync(join(folder(seed), 'trace.jsonl'))).toBe(false);
+      const lines = read(seed, 'observations.jsonl').trimEnd().split('\n');
+      expect(runFile(seed)).toMatchObject({
+        observed: true,
+        settled: true,
+        recordedLines: { trace: 0, observations: lines.length },
+      });
+      expect(existsSync(join(folder(seed), 'data', '1', `tide-${seed}-0`))).toBe(true);
+      expect(existsSync(join(folder(seed), 'data', '1', `tide-${3 - seed}-0`))).toBe(false);
+    }
+    expect(await releaseRuntime(runtime)).toBeNull();
+  }, 60_000);
+
+  it('starts a broker again that says that it ends itself, tells of it, and leaves the cluster to nobody', async () => {
+    const report = await run(runtime, { build: 'kafka:1.0.0' }, (step) => {
+      if (step === 'healing') deployed[0]!.say(2, 'this broker ends itself');
+    });
+    expect(report.error).toBeNull();
+    expect(broken(report)).toEqual(['broker-suicide']);
+    expect(runFile(1)).toMatchObject({
+      settled: true,
+      ends: [{ node: 2, blame: 'node', phase: 'running', lastLines: ['this broker ends itself'] }],
+    });
+    expect(read(1, 'logs/2.log')).toContain('this broker ends itself\n');
+    expect(read(1, 'observations.jsonl')).toMatch(/"node":2,"boot":2,"event":"start","source":"harness"/);
+    await run(runtime, { build: 'kafka:1.0.0', seed: 2 });
+    expect(deployed).toHaveLength(2);
+    await releaseRuntime(runtime);
+  }, 60_000);
+
+  it('goes on without a broker that ends itself again and again', async () => {
+    const report = await run(runtime, { build: 'kafka:1.0.0' }, (step) => {
+      if (step !== 'healing') return;
+      const { own, say } = deployed[0]!;
+      say(2, 'this broker ends itself');
+      own.subscribe(({ node, event }) => {
+        // Whatever it says, it is gone: its process is held.
+        if (node !== 2 || event !== 'start') return;
+        void own.perform({ port: 'process', verb: 'kill', node: 2 });
+        say(2, 'this broker ends itself');
+      });
+    });
+    expect(report.error).toBeNull();
+    expect(report.results?.valid).toBe(false);
+    expect(runFile(1)).toMatchObject({ settled: false, finalReadComplete: true, logsCollected: true });
+    expect(runFile(1)['settleMs']).toBeLessThan(foreignRunConfig.settleTimeoutMs / 2);
+    expect(broken(report)).toEqual(expect.arrayContaining(['broker-suicide', 'no-convergence']));
+    await releaseRuntime(runtime);
+  }, 60_000);
+});
+
+describe.skipIf(!have.kafka).each(['0.10.2.2', '4.4.0'])('a run of kafka:%s', (release) => {
+  it('through a crash of the leader settles, is read back and is judged', async () => {
+    const build = `kafka:${release}`;
+    const runtime = await chooseRuntime('docker', { builds: [build], brokers: 3 });
+    const report = await run(runtime, { build, timeLimitMs: 6_000, nemesis: ['crash'] });
+    expect(report.error).toBeNull();
+    expect(broken(report)).toEqual([]);
+    expect(report.results?.valid).toBe(true);
+    expect(runFile(1)).toMatchObject({ healed: true, settled: true, finalReadComplete: true, logsCollected: true });
+    const lines = read(1, 'observations.jsonl').trimEnd().split('\n');
+    const sources = new Set(lines.map((line) => (JSON.parse(line) as { source: string }).source));
+    expect(sources).toEqual(new Set(['metadata', 'log', 'segments', 'client', 'harness']));
+    expect(await releaseRuntime(runtime)).toBeNull();
+  }, 400_000);
+});
