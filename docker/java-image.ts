@@ -30,10 +30,25 @@ const recipe = 2;
 const linkTimeoutMs = 5 * 60_000;
 
 const modules = [
-  ...['java.base', 'java.logging', 'java.management', 'java.naming', 'java.net.http', 'java.rmi', 'java.security.jgss'],
+  'java.base',
+  'java.logging',
+  'java.management',
+  'java.naming',
+  'java.net.http',
+  'java.rmi',
+  'java.security.jgss',
   // Of the desktop for java.beans alone: its native libraries are left out.
-  ...['java.security.sasl', 'java.sql', 'java.xml', 'java.desktop', 'jdk.unsupported', 'jdk.management'],
-  ...['jdk.management.agent', 'jdk.net', 'jdk.crypto.ec', 'jdk.jfr', 'jdk.zipfs'],
+  'java.security.sasl',
+  'java.sql',
+  'java.xml',
+  'java.desktop',
+  'jdk.unsupported',
+  'jdk.management',
+  'jdk.management.agent',
+  'jdk.net',
+  'jdk.crypto.ec',
+  'jdk.jfr',
+  'jdk.zipfs',
 ];
 
 const leftOut =

@@ -111,7 +111,12 @@ async function createPods(
       const address = addressOf(node.node, network);
       const foreign = content.trace === null;
       return createPod(engine, {
-        ...{ runId: spec.runId, node, image: content.image, network, address, labels },
+        runId: spec.runId,
+        image: content.image,
+        node,
+        network,
+        address,
+        labels,
         watched: foreign && node.logDirectory !== null,
         hosts: foreign ? hostsOf(content.nodes, network) : {},
       });
@@ -295,13 +300,13 @@ export class Pods {
     );
     const abort = (): void => reject(new Error('interrupted'));
     this.#spec.signal.addEventListener('abort', abort);
-    let waits = true;
+    const waiting = new AbortController();
     this.#endings.set(process, (detail) => reject(new Error(`${name} ended before it was ready: ${detail}`)));
     this.#waiting.set(process, (text) => {
       if (plan.ready?.test(text) === true) resolve();
     });
     const ask = async (port: number): Promise<void> => {
-      while (waits) {
+      while (!waiting.signal.aborted) {
         const answer = await probe({ name, host: pod.address, port }, 'probe-clients', probeTimeoutMs);
         if (answer.ok) return resolve();
         await sleep(askAgainMs);
@@ -313,7 +318,7 @@ export class Pods {
       else if (plan.ready === null) resolve();
       await promise;
     } finally {
-      waits = false;
+      waiting.abort();
       clearTimeout(late);
       this.#spec.signal.removeEventListener('abort', abort);
       this.#waiting.delete(process);

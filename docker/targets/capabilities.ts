@@ -17,14 +17,36 @@ export interface Lacks {
 }
 
 export const faultNames = [
-  ...['partition', 'slow-links', 'pause', 'crash', 'power-loss', 'rolling-restart'],
-  ...['leader-move', 'leader-burst', 'handover-crash'],
+  'partition',
+  'slow-links',
+  'pause',
+  'crash',
+  'power-loss',
+  'rolling-restart',
+  'leader-move',
+  'leader-burst',
+  'handover-crash',
 ];
 export const guaranteeNames = [
-  ...['durability', 'agreement', 'offsets', 'visibility', 'order', 'transactions', 'convergence'],
+  'durability',
+  'agreement',
+  'offsets',
+  'visibility',
+  'order',
+  'transactions',
+  'convergence',
 ];
 export const triggerNames = [
-  ...['full-isr', 'in-sync', 'leader-change', 'isr-size', 'hw', 'truncation', 'ack', 'leads', 'follows', 'steps-done'],
+  'full-isr',
+  'in-sync',
+  'leader-change',
+  'isr-size',
+  'hw',
+  'truncation',
+  'ack',
+  'leads',
+  'follows',
+  'steps-done',
 ];
 
 /** Of all foreign brokers. */

@@ -75,7 +75,7 @@ export function imageTarget(name: string, image: string, description: ImageDescr
   const patterns = description.logPatterns.map(({ shows, pattern }) => ({ shows, pattern: new RegExp(pattern) }));
   const nodeOf = (node: NodeName, each: NodeDescription, logDirectory: string | null, layout: Layout): NodePlan => ({
     node,
-    wave: node === 'controller' || controller?.ready == null ? 0 : 1,
+    wave: node === 'controller' || (controller?.ready ?? null) === null ? 0 : 1,
     port: each.port,
     process: containerOf(image, each, (text) => filled(text, node, layout, broker.port)),
     companions: [],

@@ -261,8 +261,14 @@ const javaExits = { orderly: [0, 143], environment: [3, 143] } as const;
 
 function javaFlags(heapMb: number): string[] {
   return [
-    ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData', '-XX:+ExitOnOutOfMemoryError'],
-    ...['-Xss512k', `-Xmx${heapMb}m`, `-Djava.io.tmpdir=${kafkaInside.run}`, '-Djava.awt.headless=true'],
+    '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1',
+    '-XX:-UsePerfData',
+    '-XX:+ExitOnOutOfMemoryError',
+    '-Xss512k',
+    `-Xmx${heapMb}m`,
+    `-Djava.io.tmpdir=${kafkaInside.run}`,
+    '-Djava.awt.headless=true',
     `-Dlog4j.configuration=file:${kafkaInside.run}/log4j.properties`,
     `-Dlog4j2.configurationFile=${kafkaInside.run}/log4j2.properties`,
     // ZooKeeper 3.4 dies without a word where the successor of log4j has no such beans.

@@ -33,7 +33,7 @@ describe.skipIf(!have.kafka || !have.kcat)('an image that somebody described', (
   });
 
   afterAll(async () => {
-    expect(await stage.close()).toEqual([]);
+    await stage.close();
     spawnSync('docker', ['rmi', '--force', image]);
   });
 
@@ -57,6 +57,10 @@ describe.skipIf(!have.kafka || !have.kcat)('an image that somebody described', (
     expect(read(1)).toContain('leads');
     expect(read(2)).toContain('follows');
     expect(read(2)).toContain('hw');
+  });
+
+  it('leaves nothing behind', async () => {
+    expect(await stage.close()).toEqual([]);
   });
 
   it('that is not on this machine is asked for in one line', async () => {

@@ -51,7 +51,7 @@ describe('fetching a release', () => {
       signal: interrupt.signal,
     });
     interrupt.abort();
-    await expect(fetching).rejects.toThrow();
+    await expect(fetching).rejects.toThrow('aborted');
     expect(readdirSync(cache)).toEqual([]);
   });
 

@@ -22,7 +22,14 @@ describe('releases of Kafka', () => {
     const texts = ['4.4.0', '0.9.0.1', '2.10.0', '0.10.2.2', '2.8.2', '0.11.0.3', '1.0.0', '0.10.1.1'];
     const sorted = texts.map(version).toSorted(compareVersions);
     expect(sorted.map(({ text }) => text)).toEqual([
-      ...['0.9.0.1', '0.10.1.1', '0.10.2.2', '0.11.0.3', '1.0.0', '2.8.2', '2.10.0', '4.4.0'],
+      '0.9.0.1',
+      '0.10.1.1',
+      '0.10.2.2',
+      '0.11.0.3',
+      '1.0.0',
+      '2.8.2',
+      '2.10.0',
+      '4.4.0',
     ]);
   });
 
@@ -33,7 +40,10 @@ describe('releases of Kafka', () => {
 
   it('are pinned by the first numbers of the oldest', () => {
     expect(['0.10.2.2', '0.11.0.3', '2.1.1', '3.9.2'].map((text) => protocolVersion(version(text)))).toEqual([
-      ...['0.10.2', '0.11.0', '2.1', '3.9'],
+      '0.10.2',
+      '0.11.0',
+      '2.1',
+      '3.9',
     ]);
   });
 
