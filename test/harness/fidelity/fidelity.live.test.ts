@@ -48,6 +48,27 @@ const answers = (tries: readonly Try[]): string[] =>
     [build, schedule, ...(lost ? ['lost'] : []), ...(diverged ? ['diverged'] : []), ...others].join(' '),
   );
 
+describe('S1a killed, on our builds as local processes', () => {
+  it('loses without a trace in the replicas on hw', async () => {
+    const flags = [
+      '--versions',
+      'hw',
+      '--schedules',
+      's1a-killed',
+      '--tries',
+      '1',
+      '--runtime',
+      'local',
+      '--page',
+      'none',
+    ];
+    const { code } = await fidelity(...flags, '--store', join(temporary, 'local'));
+    const tries = readTries(join(temporary, 'local', 'tries.jsonl'));
+    expect(answers(tries.filter(({ uncounted }) => uncounted === null))).toEqual(['hw s1a-killed lost']);
+    expect(code).toBe(0);
+  });
+});
+
 describe.skipIf(!have.docker)('S1a paused, on our builds in containers', () => {
   it('loses and diverges on hw, and is clean on epoch; each try is a run in the store', async () => {
     const { ended, counted } = await play('own', 'hw,epoch', 's1a-paused');
