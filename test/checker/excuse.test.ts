@@ -223,8 +223,8 @@ describe('a truncation', () => {
       story.follow(node);
       if (story.end(node) > 1) story.truncateByEpoch(node, 1, 3, 0, 1);
     });
-    const nodeOf = (line: string): number => (JSON.parse(line) as { node: number }).node;
-    const trace = story.trace.toSorted((x, y) => Number(nodeOf(y)) - Number(nodeOf(x)));
+    const nodeOf = (line: string): number => Number((JSON.parse(line) as { node: unknown }).node);
+    const trace = story.trace.toSorted((x, y) => nodeOf(y) - nodeOf(x));
     expect(losses(story.check({ trace }))).toEqual(['violation']);
     expect(story.check({ trace }).anomalies[0]?.summary).toContain('broker 1 truncated its log without need');
   });

@@ -241,6 +241,11 @@ export class Story {
     return last === undefined ? 0 : last.base + 1;
   }
 
+  /** Offsets and values in the log of a node. */
+  records(node: number): (readonly [offset: number, value: number])[] {
+    return this.#node(node).log.map(({ base, value }) => [base, value] as const);
+  }
+
   /** Up to where two logs hold the same. */
   commonEnd(node: number, other: number): number {
     const theirs = this.#node(other).log;

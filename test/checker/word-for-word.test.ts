@@ -21,6 +21,7 @@ import { readerOrder } from './twins/reader-order.ts';
 import { sendOrder } from './twins/send-order.ts';
 import { tales } from './twins/tales.ts';
 import { transactions } from './twins/transactions.ts';
+import { wreck } from './wrecks.ts';
 
 const directory = 'test/checker/golden/words';
 
@@ -100,6 +101,16 @@ describe('what is said of', () => {
       ['by its history alone', story.check({ trace: null, logs: null })],
       ['as a run that was stopped', story.check({ run: { ...story.input().run, settled: null }, logs: null })],
     ]);
+  });
+});
+
+describe('what is said of wrecks of runs', () => {
+  it.each([0, 1, 2, 3, 4, 5])('as in golden file %i', (part) => {
+    const drawn = Array.from({ length: 12 }, (_, at) => part * 12 + at);
+    expectWords(
+      `wrecks-${part}`,
+      drawn.map((seed) => [`wreck ${seed}`, checkRun(wreck(new Draws(seed)))] as const),
+    );
   });
 });
 

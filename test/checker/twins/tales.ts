@@ -3,7 +3,6 @@
  * with any ISR, disks that lose what they like. The rule of expected losses must judge these as well, and here each of
  * its clauses meets histories on both sides of it, which plays of the real cores seldom reach.
  */
-import type { CheckInput } from '../../../checker/check.ts';
 import { Story } from '../story.ts';
 import { excuses } from './excuses.ts';
 import type { RunFamily } from './family.ts';
@@ -12,13 +11,14 @@ import type { Draws } from './random.ts';
 export const tales: RunFamily = {
   name: 'tales',
   kinds: ['violation', 'expected'],
-  generate: (draws) => new Tale(draws).input(),
+  generate: (draws) => new Tale(draws).story.input(),
   judge: (input) => excuses.judge(input),
 };
 
-class Tale {
+/** One tale; `story` is what it left. */
+export class Tale {
+  readonly story: Story;
   readonly #draws: Draws;
-  readonly #story: Story;
   readonly #all: readonly number[];
   #leader: number;
   #isr: readonly number[];
@@ -33,23 +33,19 @@ class Tale {
     this.#all = draws.chance(0.3) ? [1, 2] : [1, 2, 3];
     const uncleanElection = draws.chance(0.7);
     const minInsyncReplicas = 1 + draws.below(2);
-    this.#story = new Story({ brokers: this.#all.length, minInsyncReplicas, uncleanElection, build: 'hw' });
+    this.story = new Story({ brokers: this.#all.length, minInsyncReplicas, uncleanElection, build: 'hw' });
     this.#leader = draws.pick(this.#all);
     this.#isr = this.#all;
-    this.#story.begin(this.#leader, this.#all);
+    this.story.begin(this.#leader, this.#all);
     for (let count = 1 + draws.below(3); count > 0; count -= 1) this.#commit();
     for (let count = 3 + draws.below(12); count > 0; count -= 1) this.#step();
     this.#settle();
   }
 
-  input(): CheckInput {
-    return this.#story.input();
-  }
-
   #step(): void {
-    const story = this.#story;
+    const story = this.story;
     const node = this.#draws.pick(this.#all);
-    switch (this.#draws.below(11)) {
+    switch (this.#draws.below(13)) {
       case 0:
         return this.#commit();
       case 1:
@@ -71,6 +67,9 @@ class Tale {
         return this.#acknowledgeAlone();
       case 9:
         return this.#electNobody();
+      case 10:
+      case 11:
+        return this.#poll(node);
       default:
         return this.#truncate(node);
     }
@@ -84,13 +83,22 @@ class Tale {
   #commit(): void {
     while (this.#spoiled) this.#elect(this.#leader);
     this.#open = [];
-    this.#story.commit(this.#next);
+    this.story.commit(this.#next);
     this.#next += 1;
+  }
+
+  /** A reader gets what a broker has, committed or not; now and then one record is left out. */
+  #poll(node: number): void {
+    const { story } = this;
+    const records = story.records(node);
+    const skipped = this.#draws.below(records.length * 3 + 1);
+    const seen = records.filter((_, at) => at !== skipped).slice(this.#draws.below(2));
+    story.poll(100 + this.#draws.below(2) * 100 + this.#next, seen, this.#draws.chance(0.2) ? { final: true } : {});
   }
 
   #send(): void {
     while (this.#spoiled) this.#elect(this.#leader);
-    this.#story.send(this.#next);
+    this.story.send(this.#next);
     this.#open.push(this.#next);
     this.#next += 1;
   }
@@ -98,14 +106,14 @@ class Tale {
   #acknowledge(): void {
     const value = this.#open.shift();
     if (value === undefined) return;
-    if (this.#draws.chance(0.5)) this.#story.hw(this.#story.end(this.#leader), this.#leader);
-    this.#story.ack(value);
+    if (this.#draws.chance(0.5)) this.story.hw(this.story.end(this.#leader), this.#leader);
+    this.story.ack(value);
   }
 
   /** The leader is the whole ISR when it acknowledges; it may lose that, or another may be elected. */
   #acknowledgeAlone(): void {
     this.#isr = [this.#leader];
-    this.#story.isr(this.#isr);
+    this.story.isr(this.#isr);
     this.#send();
     this.#acknowledge();
     if (this.#draws.chance(0.5)) this.#restart(this.#leader);
@@ -114,9 +122,9 @@ class Tale {
 
   /** Nobody leads for a while; who hears of it may truncate all the same. */
   #electNobody(): void {
-    this.#story.elect(null, [this.#leader]);
+    this.story.elect(null, [this.#leader]);
     const node = this.#draws.pick(this.#all);
-    this.#story.follow(node);
+    this.story.follow(node);
     this.#truncate(node);
     this.#elect(this.#draws.pick(this.#all));
   }
@@ -126,7 +134,7 @@ class Tale {
     this.#open = [];
     this.#leader = node;
     this.#isr = this.#some(node);
-    const story = this.#story;
+    const story = this.story;
     story.elect(node, this.#isr, { clean: this.#draws.chance(0.5) });
     if (this.#draws.chance(0.8)) {
       story.lead();
@@ -140,10 +148,10 @@ class Tale {
   }
 
   #restart(node: number): void {
-    const end = this.#story.end(node);
+    const end = this.story.end(node);
     const flushed = this.#draws.below(end + 1);
     if (node === this.#leader) this.#spoil();
-    this.#story.restart(node, this.#draws.below(end + 1), this.#draws.chance(0.5) ? { flushed } : null);
+    this.story.restart(node, this.#draws.below(end + 1), this.#draws.chance(0.5) ? { flushed } : null);
   }
 
   #spoil(): void {
@@ -152,16 +160,16 @@ class Tale {
   }
 
   #truncate(node: number): void {
-    const end = this.#story.end(node);
+    const end = this.story.end(node);
     if (end === 0) return;
     if (node === this.#leader) this.#spoil();
     const to = end - 1 - this.#draws.below(Math.min(end, 2));
-    this.#story.truncate(node, to, 'high-watermark', { highWatermark: to });
+    this.story.truncate(node, to, 'high-watermark', { highWatermark: to });
   }
 
   /** The last leader's log, whatever it has become, is everybody's in the end. */
   #settle(): void {
-    const story = this.#story;
+    const story = this.story;
     story.begin(this.#leader, [this.#leader], { clean: this.#draws.chance(0.5) });
     story.settle((node) => {
       story.follow(node);
