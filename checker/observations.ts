@@ -23,6 +23,8 @@ export interface SeenRole extends Seen {
   readonly leader: number | null | undefined;
   readonly epoch: number | null;
   readonly boot: number;
+  /** Seen as it happened, and not up to a poll later. */
+  readonly prompt: boolean;
 }
 
 export interface SeenElection extends Seen {
@@ -254,6 +256,7 @@ function told(
         leader: leader === null || isWhole(leader) ? leader : undefined,
         epoch: epochOf(fields),
         boot,
+        prompt: source === 'log',
       });
       return true;
     case 'ack':

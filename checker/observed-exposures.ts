@@ -15,6 +15,7 @@ import {
   type SeenElection,
   type SeenPartition,
   type SeenRole,
+  type SeenTruncation,
 } from './observations.ts';
 import { acksAll } from './index-history.ts';
 import type { Exposure } from './results.ts';
@@ -26,11 +27,14 @@ export interface ObservedExposures {
   readonly doubt: string | null;
 }
 
-/** A truncation may be seen so much earlier than the role that it belongs to. */
+/** A log that does not name the leader, and an election, are seen within so long of the role that they belong to. */
 const lateNs = 500e6;
 
-/** A role that its broker's metadata tells may be so much older; a role of its log is not. */
+/** A role that its broker's metadata tells may be so much older than the moment at which it is seen. */
 const pollNs = 100e6;
+
+/** A role that its broker's log tells is as new as it seems, but for the way of two lines to here. */
+const promptNs = 20e6;
 
 export function findObservedExposures({ partitions, damage }: Observations): ObservedExposures {
   const found: Exposure[] = [];
@@ -67,12 +71,13 @@ interface Turn {
   readonly leader: number;
   /** When it was first seen to follow, and when it was last seen to do something else. */
   readonly time: number;
+  readonly prompt: boolean;
   readonly after: number;
   readonly until: number;
 }
 
 function turnsOf(roles: readonly SeenRole[], node: number): Turn[] {
-  const turns: { role: SeenRole; leader: number; time: number; after: number; until: number }[] = [];
+  const turns: (Omit<Turn, 'until'> & { until: number })[] = [];
   let before: SeenRole | null = null;
   // A log line that does not name the leader is the earlier sign of what an answer says a moment later.
   let sign: SeenRole | null = null;
@@ -87,8 +92,8 @@ function turnsOf(roles: readonly SeenRole[], node: number): Turn[] {
       const last = turns.at(-1);
       if (last !== undefined && last.until === Infinity) last.until = role.time;
       if (role.role === 'follower' && leader !== null && leader !== node) {
-        const time = sign !== null && role.time - sign.time < lateNs ? sign.time : role.time;
-        turns.push({ role, leader, time, after: before?.time ?? -Infinity, until: Infinity });
+        const { time, prompt } = sign !== null && role.time - sign.time < lateNs ? sign : role;
+        turns.push({ role, leader, time, prompt, after: before?.time ?? -Infinity, until: Infinity });
       }
     }
     before = { ...role, leader };
@@ -103,21 +108,15 @@ function exposureOf(partition: SeenPartition, node: number, turn: Turn): Exposur
   if (replica === undefined) return null;
   const elected = partition.elections.findLast((each) => each.leader === leader && each.time <= turn.time + lateNs);
   // It may have followed a poll earlier, but no earlier than its leader was elected.
-  const earliest = Math.max(turn.time - pollNs, turn.after, elected?.time ?? -Infinity);
+  const lag = turn.prompt ? 0 : pollNs;
+  const earliest = Math.max(turn.time - lag, turn.after, elected?.time ?? -Infinity);
   const began = Math.min(earliest, turn.time);
   const epoch = role.epoch ?? elected?.epoch ?? null;
-  const cut = partition.truncations.find(
-    (each) =>
-      each.node === node &&
-      each.boot === role.boot &&
-      each.from !== null &&
-      each.time >= Math.max(began - lateNs, turn.after) &&
-      each.time < turn.until,
-  );
-  const at = cut === undefined ? began : Math.min(cut.time, began);
+  const cut = cutOf(partition, node, turn, began);
+  const at = cut === null ? began : Math.min(cut.time, began);
   // The end of its log stood still from the end of its old leader on.
   const end = cut?.from ?? lastBy(replica.ends, began)?.offset ?? 0;
-  const isr = lastBy(partition.isrs, Math.max(began, elected?.time ?? began))?.isr ?? [];
+  const isr = lastBy(partition.isrs, Math.max(turn.time, elected?.time ?? -Infinity))?.isr ?? [];
   if (!isr.includes(node)) return null;
   const isEarlier = earlierThan(partition, turn, elected, began, epoch);
   const risky = partition.acks.filter(
@@ -140,6 +139,26 @@ function exposureOf(partition: SeenPartition, node: number, turn: Turn): Exposur
     ],
     reference: role.reference,
   };
+}
+
+/** The truncation that the turn led to: the first from then on, if the broker appended nothing between the two. */
+function cutOf(
+  { truncations, byNode }: SeenPartition,
+  node: number,
+  { role, time, prompt, after, until }: Turn,
+  began: number,
+): SeenTruncation | null {
+  const from = Math.max(began - (prompt ? promptNs : pollNs), after);
+  const cut = truncations.find(
+    (each) =>
+      each.node === node && each.boot === role.boot && each.from !== null && each.time >= from && each.time < until,
+  );
+  if (cut === undefined) return null;
+  // What is appended before a late role is seen may have come from the leader that is followed already.
+  const first = prompt ? Math.min(time, cut.time) : time;
+  const last = Math.max(time, cut.time);
+  const appended = byNode.get(node)?.ends.some((end) => end.time > first && end.time < last && end.time !== cut.time);
+  return appended === true ? null : cut;
 }
 
 /**
