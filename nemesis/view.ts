@@ -56,7 +56,8 @@ export function createView(partitions: readonly string[]): ClusterView {
 
 /** Takes one line of the trace. Lines about partitions that the plan does not know are ignored. */
 export function foldLine(view: ClusterView, line: TraceLine): void {
-  if (line.event === 'start' && line.node !== 'controller') forgetRoles(view, line.node);
+  const isEnd = line.event === 'start' || line.event === 'ended';
+  if (isEnd && line.node !== 'controller') forgetRoles(view, line.node);
   if (line.event === 'fence') view.fenced.add(line['broker'] as NodeId);
   if (line.event === 'unfence') view.fenced.delete(line['broker'] as NodeId);
   const partition = line.partition === undefined ? undefined : view.partitions.get(line.partition);

@@ -128,8 +128,11 @@ export function refusalOfTopic(
   const detail = answer?.errorMessage ? `, ${answer.errorMessage}` : '';
   return {
     reason: `the cluster does not create topic ${name}: ${errorName(code)}${detail}`,
-    // Too few live brokers is what a cluster says that is still coming up.
-    retriable: isRetriable(code) || code === ErrorCode.INVALID_REPLICATION_FACTOR,
+    // Too few live brokers, or not those that were named, is what a cluster says that is still coming up.
+    retriable:
+      isRetriable(code) ||
+      code === ErrorCode.INVALID_REPLICATION_FACTOR ||
+      code === ErrorCode.INVALID_REPLICA_ASSIGNMENT,
   };
 }
 

@@ -61,6 +61,8 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
   const readers = new Map(nodes.map((node) => [node, createLogReader(node, foreign.target.logPatterns(node))]));
   const lastLines = new Map<NodeName, string[]>();
   const answered = new Set<NodeName>();
+  /** Nodes of which it was told that they ended. */
+  const said = new Set<NodeName>();
   const listeners: ((line: TraceLine) => void)[] = [];
   let pollers: readonly Poller[] = [];
   let closed = false;
@@ -95,6 +97,7 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
     const ended = sightings.find(({ event }) => event === 'ended');
     if (ended === undefined) return;
     forget(node);
+    said.add(node);
     options.onSelfEnd?.(node, String(ended['words']));
   };
   const forget = (node: NodeName): void => {
@@ -102,8 +105,10 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
     readers.get(node)?.told.clear();
   };
   const stopHearing = foreign.onOutput(hearOutput);
-  foreign.onUnexpectedExit((node) => {
-    if (!closed) forget(node);
+  foreign.onUnexpectedExit((node, detail) => {
+    forget(node);
+    if (!said.has(node)) tell([{ node, event: 'ended', source: 'harness', words: detail }]);
+    said.add(node);
   });
 
   return {
@@ -122,6 +127,7 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
           options.onStart?.(node);
           counter.started(node);
           answered.delete(node);
+          said.delete(node);
           forget(node);
           tell([{ node, event: 'start', source: 'harness' }]);
         }

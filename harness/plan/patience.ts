@@ -10,6 +10,8 @@ import type { RunConfig } from './config.ts';
 export const readyTimeoutMs = 30_000;
 /** Until every link has answered after the last fault; where brokers start slowly, their starts come on top. */
 export const healTimeoutMs = 15_000;
+/** What a Java process may need to start: three seconds, and many times that on a machine that is busy. */
+export const foreignStartMs = 60_000;
 /** Until everything has been read back; a client's deadline may come on top. */
 export const finalReadTimeoutMs = 15_000;
 /** One round trip on one link. */

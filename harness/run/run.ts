@@ -12,10 +12,9 @@
  */
 import { join } from 'node:path';
 import type { ProcessEnd } from '../../checker/evidence.ts';
-import { nodeName } from '../../checker/parse-trace.ts';
 import type { Key } from '../../checker/history.ts';
 import type { RunResults } from '../../checker/results.ts';
-import type { Cluster, LinkProbe, NodeId, NodeName } from '../../nemesis/ports.ts';
+import type { Cluster, LinkProbe, NodeId } from '../../nemesis/ports.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
 import type { LoadPlan } from '../sim/simulation.ts';
 import { leadersOf } from '../../nemesis/rest.ts';
@@ -24,17 +23,17 @@ import { collectedBytes } from '../check/collected-bytes.ts';
 import { keyOf } from '../client/operations.ts';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
-import { finalReadTimeoutMs, healTimeoutMs, readyTimeoutMs, restMs } from '../plan/patience.ts';
+import { finalReadTimeoutMs, foreignStartMs, healTimeoutMs, readyTimeoutMs, restMs } from '../plan/patience.ts';
 import { createRandom } from '../plan/random.ts';
 import type { Progress } from '../progress.ts';
 import { writeJson } from '../store.ts';
 import type { Admin } from './admin.ts';
 import { prepareFaults } from './faults.ts';
 import { startLoad } from './load.ts';
-import { lastWords } from './node-command.ts';
 import { planOf } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { ChosenRuntime } from './runtimes.ts';
+import { SelfEnds } from './self-ends.ts';
 import { proveHealed, settle } from './settle.ts';
 import { deploySubject, type Subject, type SubjectFacts } from './subject.ts';
 import { recordTrace, type TraceLog } from './trace-log.ts';
@@ -86,7 +85,7 @@ export interface RunFile extends SubjectFacts {
   /** How many lines were written: who checks a copy of the run can tell that its end is missing. */
   recordedLines: { history: number; trace: number; observations?: number } | null;
   /** Processes that ended by themselves, of a cluster that is observed. */
-  ends?: ProcessEnd[];
+  ends?: readonly ProcessEnd[];
   /** Wall time of each phase. */
   phases: Record<string, number>;
   error?: string;
@@ -94,8 +93,6 @@ export interface RunFile extends SubjectFacts {
 
 const DEPLOY_TIMEOUT_MS = 240_000;
 const COLLECT_ATTEMPTS = 5;
-/** From a broker's last words until it is started again. */
-const RESTART_PAUSE_MS = 1_500;
 /** Between two looks at where the partitions end, while they do not end where the logs do. */
 const ENDS_PAUSE_MS = 200;
 
@@ -176,15 +173,8 @@ class Run {
   /** Aborted by the user's interrupt or by the first failure, whichever comes first. */
   readonly #ending = new AbortController();
   #failure: Error | null = null;
-  /** Nodes that ended by themselves, by a fault of their own, and have not been started again. */
-  readonly #crashed = new Set<NodeName>();
+  readonly #selfEnds: SelfEnds;
   #subject: Subject | null = null;
-  /** Set once the faults are over, where what ends by itself is started again: each once. */
-  #restart: ((node: NodeName) => void) | null = null;
-  readonly #restarted = new Set<NodeName>();
-  readonly #endedAgain = new Set<NodeName>();
-  /** Nothing that happens from now on belongs to the test. */
-  #tested = false;
   /** Where the partitions end, as the brokers say after settling. */
   #ends: ReadonlyMap<Key, number> = new Map();
 
@@ -193,6 +183,11 @@ class Run {
     this.#file = file;
     const { topic, partitions } = request.config;
     this.#keys = Array.from({ length: partitions }, (_, partition) => keyOf(topic, partition));
+    this.#selfEnds = new SelfEnds({
+      now: () => Number(process.hrtime.bigint() - this.#clockOriginNs),
+      onFailure: (error) => this.#fail(error),
+      onRemain: (sentence) => this.#remain([sentence]),
+    });
     request.signal.addEventListener('abort', () => this.#ending.abort(), { once: true });
     if (request.signal.aborted) this.#ending.abort();
   }
@@ -212,8 +207,10 @@ class Run {
             clockOriginNs: this.#clockOriginNs,
             progress: (line) => this.#request.progress.step(line),
             signal: this.#ending.signal,
-            onSelfEnd: (node, words) => this.#selfEnded(node, words),
-            onStart: (node) => this.#crashed.delete(node),
+            onSelfEnd: (node, words) => {
+              if (this.#subject !== null) this.#selfEnds.ended(this.#subject, node, words, 'node');
+            },
+            onStart: (node) => this.#selfEnds.started(node),
           }),
         ),
       );
@@ -250,18 +247,20 @@ class Run {
     const { cluster, linesFile } = subject;
     let trace: TraceLog | undefined;
     try {
-      cluster.onUnexpectedExit((node, detail, blame) => this.#ended(subject, node, detail, blame));
+      cluster.onUnexpectedExit((node, detail, blame) => this.#selfEnds.ended(subject, node, detail, blame));
       trace = recordTrace(cluster, join(this.#request.directory, linesFile), this.#keys, (error) => this.#fail(error));
       await test(trace);
       this.#check();
       // What is done to the cluster while it is kept, and the Ctrl-C that ends that, is not part of the test.
-      this.#tested = true;
+      this.#selfEnds.close();
       trace.close();
       if (this.#request.keep !== undefined) await this.#request.keep(cluster);
       else if (this.#leftClean()) subject.leaveClean();
     } finally {
+      this.#selfEnds.close();
       const { residue } = await this.#phase('removing the cluster', () => cluster.close());
       trace?.close();
+      if (this.#selfEnds.ends.length > 0) this.#file.ends = this.#selfEnds.ends;
       const lines = trace?.lines ?? 0;
       this.#file.recordedLines = {
         history: recorder.lines,
@@ -273,34 +272,9 @@ class Run {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /** A process says that it ends itself. Its exit, if it ever comes to that, is no news then. */
-  #selfEnded(node: NodeName, words: string): void {
-    if (this.#subject !== null) this.#ended(this.#subject, node, words, 'node');
-  }
-
-  /** A process ended without an action of ours. */
-  #ended(subject: Subject, node: NodeName, detail: string, blame: 'environment' | 'node'): void {
-    if (this.#tested || this.#crashed.has(node)) return;
-    const ended = `${nodeName(node)} ended by itself: ${lastWords(detail)}`;
-    const more = subject.end(node);
-    if (more !== null) {
-      const time = Number(process.hrtime.bigint() - this.#clockOriginNs);
-      this.#file.ends = [...(this.#file.ends ?? []), { node, detail, blame, time, ...more }];
-    }
-    // A node that lost its disk says nothing about what it promises; one that broke a rule of its own does.
-    if (blame === 'environment') this.#fail(new EnvironmentError(ended));
-    else {
-      this.#crashed.add(node);
-      if (this.#restarted.has(node)) this.#endedAgain.add(node);
-      this.#restart?.(node);
-      // Where it is started again, it is a finding of its own, and nothing that remains.
-      if (more === null) this.#remain([ended]);
-    }
-  }
-
   #leftClean(): boolean {
-    const { settled, healed, logsCollected, ends = [] } = this.#file;
-    return settled === true && healed === true && logsCollected && ends.length === 0;
+    const { settled, healed, logsCollected } = this.#file;
+    return settled === true && healed === true && logsCollected && this.#selfEnds.ends.length === 0;
   }
 
   async #test(subject: Subject, trace: TraceLog, recorder: Recorder): Promise<void> {
@@ -346,7 +320,7 @@ class Run {
       );
       await this.#phase('healing', async () => {
         await faults.stop();
-        if (cluster.observed === true) this.#mend(cluster);
+        if (cluster.observed === true) this.#selfEnds.mend(cluster);
         await this.#proveHealed(cluster);
       });
       await this.#phase('closing the producers', () => load.stop());
@@ -385,35 +359,11 @@ class Run {
       );
   }
 
-  /** From now on, once the faults are over, whatever ended by itself is started again: the run must go on. */
-  #mend(cluster: Cluster): void {
-    this.#restart = (node) => {
-      if (this.#restarted.has(node)) return;
-      this.#restarted.add(node);
-      const kill = { port: 'process', verb: 'kill', node } as const;
-      // One that said that it ends itself may hang instead; it is given a moment, and ended for good.
-      setTimeout(() => {
-        if (this.#tested || this.#ending.signal.aborted) return;
-        cluster
-          .perform(kill)
-          .then(() => cluster.perform({ ...kill, verb: 'start' }))
-          .catch((error: unknown) => this.#fail(environmentErrorFrom(error, `cannot start ${nodeName(node)} again`)));
-      }, RESTART_PAUSE_MS);
-    };
-    for (const node of this.#crashed) this.#restart(node);
-  }
-
-  /** Those that ended by themselves and will not be started again. */
-  #gone(): ReadonlySet<NodeName> {
-    if (this.#restart === null) return this.#crashed;
-    return new Set([...this.#crashed].filter((node) => this.#endedAgain.has(node)));
-  }
-
   async #proveHealed(cluster: Cluster): Promise<void> {
     const started = performance.now();
     // A node that crashed does not answer, whatever its links are like.
-    const isGone = (place: LinkProbe['from']): boolean => place !== 'clients' && this.#gone().has(place);
-    const timeoutMs = healTimeoutMs + 2 * (this.#request.config.patience?.recoveryMs ?? 0);
+    const isGone = (place: LinkProbe['from']): boolean => place !== 'clients' && this.#selfEnds.gone().has(place);
+    const timeoutMs = healTimeoutMs + (cluster.observed === true ? foreignStartMs : 0);
     const deaf = await proveHealed(cluster, timeoutMs, this.#ending.signal, isGone);
     this.#check();
     const isCut = ({ from, to }: LinkProbe): boolean => !isGone(from) && !isGone(to);
@@ -433,13 +383,14 @@ class Run {
         leftMs(),
         restMs(config),
         this.#ending.signal,
-        cluster.observed === true ? () => this.#gone() : undefined,
+        cluster.observed === true ? () => this.#selfEnds.gone() : undefined,
       );
       // A cluster that was not given its time has not failed to settle.
       this.#check();
       const { ends, unrest } = await subject.ends(admin, trace.view);
       this.#ends = ends;
-      if (settled && unrest.length > 0 && leftMs() > restMs(config)) {
+      const isEarly = unrest.length > 0 || this.#selfEnds.isMending();
+      if (settled && isEarly && leftMs() > restMs(config)) {
         await new Promise((resolve) => setTimeout(resolve, ENDS_PAUSE_MS));
         continue;
       }

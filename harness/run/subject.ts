@@ -20,16 +20,13 @@ import { EnvironmentError } from '../errors.ts';
 import { isForeignBuild } from '../foreign-build.ts';
 import { observe, type Observer } from '../observe/observer.ts';
 import type { RunConfig } from '../plan/config.ts';
-import { readyTimeoutMs } from '../plan/patience.ts';
+import { foreignStartMs, readyTimeoutMs } from '../plan/patience.ts';
 import { createAdmin, type Admin, type LeaderMoves } from './admin.ts';
 import type { PooledCluster } from './cluster-pool.ts';
 import { negotiateVersions } from './negotiate.ts';
 import { nodeCommand } from './node-command.ts';
 import { openNodeLogs, type NodeLogs } from './node-logs.ts';
 import type { ChosenRuntime } from './runtimes.ts';
-
-/** A Java process takes three seconds to start, and many times that on a machine that is busy. */
-const START_MS = 60_000;
 
 export interface Subject {
   readonly cluster: Cluster;
@@ -159,7 +156,7 @@ function foreignSubject(
     linesFile: 'observations.jsonl',
     spoken: null,
     async speak(signal) {
-      const timeoutMs = readyTimeoutMs + START_MS;
+      const timeoutMs = readyTimeoutMs + foreignStartMs;
       const versions = await negotiateVersions(foreign.addresses, { timeoutMs, signal });
       metadataVersion = versions.client.Metadata;
       const moves = movesOf(target, foreign.zooKeeper);
@@ -198,7 +195,8 @@ function assignmentOf(
 function endsBelowLogs(ends: ReadonlyMap<Key, number>, view: ClusterView): string[] {
   return [...ends].flatMap(([key, end]) => {
     const partition = view.partitions.get(key);
-    const leo = partition?.leader == null ? undefined : partition.replica.get(partition.leader)?.leo;
+    const leader = partition?.leader ?? null;
+    const leo = leader === null ? undefined : partition?.replica.get(leader)?.leo;
     return leo === undefined || leo === end
       ? []
       : [`${key}: consumers read up to ${end}, the leader's log ends at ${leo}`];

@@ -24,7 +24,7 @@ function stage(brokers = [1, 2, 3]) {
     state,
     say,
     everybody,
-    pass(ms: number): void {
+    pass: (ms: number): void => {
       nowMs += ms;
     },
   };
@@ -55,11 +55,21 @@ function answer(
   } as ResponseBody<'Metadata'>;
 }
 
+/** What these lines may hold. */
+type Shown = Sighting & Partial<Record<'leader' | 'role' | 'from' | 'to' | 'broker', string | number | null>>;
+
 const short = (sightings: readonly Sighting[]): string[] =>
   sightings.map((line) => {
-    const { node, event, leaderEpoch, leader, role, from, to, broker } = line as Record<string, unknown> & Sighting;
-    const about = { election: `${leader}`, role: `${role} of ${leader}`, isr: `${from} to ${to}` }[event];
-    return `${node} ${event} ${about ?? broker ?? ''}${leaderEpoch === undefined ? '' : ` @${leaderEpoch}`}`.trimEnd();
+    const { node, event, leaderEpoch, leader, role, from, to, broker } = line as Shown;
+    const abouts = new Map([
+      ['election', `${leader}`],
+      ['role', `${role} of ${leader}`],
+      ['isr', `${from} to ${to}`],
+      ['fence', `${broker}`],
+      ['unfence', `${broker}`],
+    ]);
+    const epoch = leaderEpoch === undefined ? '' : ` @${leaderEpoch}`;
+    return `${node} ${event} ${abouts.get(event) ?? ''}${epoch}`.trimEnd();
   });
 
 describe('answers to Metadata without epochs', () => {

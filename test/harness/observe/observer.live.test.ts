@@ -77,7 +77,7 @@ function summary(view: ClusterView): unknown {
     key,
     leader,
     leaderEpoch,
-    isr: isr.toSorted(),
+    isr: isr.toSorted((one, other) => one - other),
     replicas,
     replica: Object.fromEntries([...replica].map(([node, { role, leo }]) => [node, { role, leo }])),
   }));

@@ -120,13 +120,14 @@ describe('a run of a cluster that tells no trace', () => {
   it('goes on without a broker that ends itself again and again', async () => {
     const report = await run(runtime, { build: 'kafka:1.0.0' }, (step) => {
       if (step !== 'healing') return;
-      const { own, say } = deployed[0]!;
-      say(2, 'this broker ends itself');
+      const passing = deployed[0]!;
+      const { own } = passing;
+      passing.say(2, 'this broker ends itself');
       own.subscribe(({ node, event }) => {
         // Whatever it says, it is gone: its process is held.
         if (node !== 2 || event !== 'start') return;
         void own.perform({ port: 'process', verb: 'kill', node: 2 });
-        say(2, 'this broker ends itself');
+        passing.say(2, 'this broker ends itself');
       });
     });
     expect(report.error).toBeNull();

@@ -1,0 +1,101 @@
+/**
+ * Processes that end without an action of ours: whose failure it is, what they said last, and what becomes of them.
+ *
+ * Of our own brokers one that breaks a rule of its own stays down, and the run says so. A foreign broker that ends itself
+ * is a finding, and the run must go on: once the faults are over it is started again, once. Some only say that they end
+ * themselves, and hang for ever instead; so their word is taken for it, and they are ended for good first.
+ *
+ * Invariant: a failure of the environment is told as such, and a process that is down already cannot end again.
+ */
+import type { ProcessEnd } from '../../checker/evidence.ts';
+import { nodeName } from '../../checker/parse-trace.ts';
+import type { Cluster, NodeName } from '../../nemesis/ports.ts';
+import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
+import { lastWords } from './node-command.ts';
+import type { Subject } from './subject.ts';
+
+export interface SelfEndsOptions {
+  /** Nanoseconds on the run's clock. */
+  readonly now: () => number;
+  readonly onFailure: (error: Error) => void;
+  /** What remains wrong, in a sentence. */
+  readonly onRemain: (sentence: string) => void;
+}
+
+/** From a broker's last words until it is started again. */
+const RESTART_PAUSE_MS = 1_500;
+
+export class SelfEnds {
+  /** Of a cluster that is observed. */
+  readonly ends: ProcessEnd[] = [];
+  readonly #options: SelfEndsOptions;
+  readonly #down = new Set<NodeName>();
+  readonly #restarted = new Set<NodeName>();
+  /** Nodes that are about to be started again. */
+  readonly #waiting = new Set<NodeName>();
+  /** Set once the faults are over. */
+  #mending: Cluster | null = null;
+  #closed = false;
+
+  constructor(options: SelfEndsOptions) {
+    this.#options = options;
+  }
+
+  /** A process has ended by itself, or says that it does. */
+  ended(subject: Subject, node: NodeName, detail: string, blame: 'environment' | 'node'): void {
+    if (this.#closed || this.#down.has(node)) return;
+    const sentence = `${nodeName(node)} ended by itself: ${lastWords(detail)}`;
+    const more = subject.end(node);
+    if (more !== null) this.ends.push({ node, detail, blame, time: this.#options.now(), ...more });
+    // A node that lost its disk says nothing about what it promises; one that broke a rule of its own does.
+    if (blame === 'environment') this.#options.onFailure(new EnvironmentError(sentence));
+    else {
+      this.#down.add(node);
+      if (more === null) this.#options.onRemain(sentence);
+      else if (this.#mending !== null) this.#startAgain(this.#mending, node);
+    }
+  }
+
+  /** A process is about to be started. */
+  started(node: NodeName): void {
+    this.#down.delete(node);
+    this.#waiting.delete(node);
+  }
+
+  /** The faults are over: from now on whatever of a foreign cluster is down, or ends, is started again, each once. */
+  mend(cluster: Cluster): void {
+    this.#mending = cluster;
+    for (const node of this.#down) this.#startAgain(cluster, node);
+  }
+
+  /** Those that are down, and will not be started again. */
+  gone(): ReadonlySet<NodeName> {
+    if (this.#mending === null) return this.#down;
+    return new Set([...this.#down].filter((node) => !this.#waiting.has(node)));
+  }
+
+  /** Whether a process is about to be started again. */
+  isMending(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** What happens from now on is not part of the test. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  #startAgain(cluster: Cluster, node: NodeName): void {
+    if (this.#restarted.has(node)) return;
+    this.#restarted.add(node);
+    this.#waiting.add(node);
+    setTimeout(() => {
+      if (this.#closed) return;
+      cluster
+        .perform({ port: 'process', verb: 'kill', node })
+        .then(() => cluster.perform({ port: 'process', verb: 'start', node }))
+        .catch((error: unknown) =>
+          this.#options.onFailure(environmentErrorFrom(error, `cannot start ${nodeName(node)} again`)),
+        );
+    }, RESTART_PAUSE_MS);
+  }
+}
