@@ -61,7 +61,10 @@ export interface Fate {
 export function judgeLoss(evidence: Evidence, key: Key, row: number, offset: number): Fate {
   const cluster = wholeTrace(evidence);
   const partition = partitionOf(evidence, key);
-  if (cluster === null || partition === null) return withoutTrace(evidence, key, 'there is no whole trace');
+  if (cluster === null || partition === null) {
+    const why = evidence.run.traced === false ? 'no trace tells how that came about' : 'there is no whole trace';
+    return withoutTrace(evidence, key, why);
+  }
   const promised = findPromise(evidence, cluster, partition, row, offset);
   if (promised === null) return withoutTrace(evidence, key, 'the trace does not show the record');
   const fate = judgePromise(evidence, cluster, partition, promised);

@@ -82,7 +82,9 @@ describe('a run of brokers that tell no trace', () => {
     for (const run of [unclean, cut]) {
       run.files.splice(0);
       for (const node of [1, 2, 3]) run.log(node, [10]);
-      expect(run.check().guarantees.durability).toBe('unknown');
+      const { guarantees, notes } = run.check();
+      expect(guarantees.durability).toBe('unknown');
+      expect(notes.join()).toContain('no trace tells how that came about, and an unclean election');
       expect(kindsOf(run)).not.toContain('lost-acked-write');
     }
   });
