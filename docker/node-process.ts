@@ -41,6 +41,7 @@ const powerLostMarker = 'power-lost';
 const drainTimeoutMs = 5_000;
 /** Below the time in which an action has to be answered. */
 const stopTimeoutS = 8;
+const freezeAttempts = 5;
 const lastWordsMax = 400;
 const SIGKILL = 9;
 
@@ -100,7 +101,7 @@ export class NodeProcess {
         return this.#stop();
       case 'pause':
         return this.#change(
-          () => this.#container.pause(),
+          () => this.#freeze(),
           (state) => state.Paused,
         );
       case 'resume':
@@ -161,6 +162,18 @@ export class NodeProcess {
     );
     await this.#heardAll();
     return { ...stopped, facts: { ...stopped.facts, orderly: stopped.effective } };
+  }
+
+  /** On a machine that is very busy the kernel may need longer to freeze a process than the engine waits. */
+  async #freeze(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#container.pause();
+        return;
+      } catch (error) {
+        if (attempt === freezeAttempts || !/unable to freeze/.test(reason(error))) throw error;
+      }
+    }
   }
 
   /** Does something, then looks whether it is so. The engine's refusal is an answer; anything else is its failure. */

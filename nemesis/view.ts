@@ -130,6 +130,8 @@ function foldReplicaLine(partition: PartitionView, node: NodeId, line: TraceLine
       return;
     case 'hw':
       tellHighWatermark(replica, line['to']);
+      // A leader that tells no trace may print its own at its start, and never again.
+      if (line['source'] !== undefined && replica.role?.role === 'leader') replica.hwTold = false;
       return;
     case 'ack':
       if (line['acks'] === -1) partition.acks.set(node, (partition.acks.get(node) ?? 0) + 1);

@@ -12,6 +12,8 @@ import type { Key } from '../../checker/history.ts';
 import type { Cluster, NodeId, NodeName } from '../../nemesis/ports.ts';
 import { endsOf } from '../../nemesis/rest.ts';
 import type { ClusterView } from '../../nemesis/view.ts';
+import type { ForeignCluster } from '../../docker/foreign.ts';
+import { controllerId } from '../../docker/targets/kafka-settings.ts';
 import type { Capabilities, Target } from '../../docker/targets/target.ts';
 import { spreadReplicas } from '../client/admin-requests.ts';
 import type { ClientConfig } from '../client/contract.ts';
@@ -23,6 +25,7 @@ import type { RunConfig } from '../plan/config.ts';
 import { foreignStartMs, readyTimeoutMs } from '../plan/patience.ts';
 import { createAdmin, type Admin, type LeaderMoves } from './admin.ts';
 import type { PooledCluster } from './cluster-pool.ts';
+import { seatController } from './leader-moves.ts';
 import { negotiateVersions } from './negotiate.ts';
 import { nodeCommand } from './node-command.ts';
 import { openNodeLogs, type NodeLogs } from './node-logs.ts';
@@ -159,6 +162,7 @@ function foreignSubject(
       const timeoutMs = readyTimeoutMs + foreignStartMs;
       const versions = await negotiateVersions(foreign.addresses, { timeoutMs, signal });
       metadataVersion = versions.client.Metadata;
+      await seat(foreign);
       const moves = movesOf(target, foreign.zooKeeper);
       const admin = createAdmin(foreign.addresses, config.clientTimeoutMs, { versions: versions.admin, moves });
       return { admin, versions: versions.client };
@@ -227,6 +231,16 @@ function settingsOf(config: RunConfig): Parameters<NonNullable<ChosenRuntime['fo
     fetchMaxWaitMs,
     highWatermarkCheckpointIntervalMs,
   };
+}
+
+/**
+ * In ZooKeeper's time any broker may be the controller, and a paused one stalls everybody. A run begins with the one that
+ * is there for nothing else; an earlier run may have driven it out.
+ */
+async function seat({ zooKeeper }: ForeignCluster): Promise<void> {
+  if (zooKeeper === undefined) return;
+  if (await seatController(zooKeeper, controllerId, readyTimeoutMs)) return;
+  throw new EnvironmentError('the broker that is there to be the controller did not become it');
 }
 
 function movesOf({ leaderMove }: Target, zooKeeper: { host: string; port: number } | undefined): LeaderMoves {
