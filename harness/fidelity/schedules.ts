@@ -49,6 +49,7 @@ export function fidelityPlan(name: ScheduleName, occasion: Occasion): FidelityPl
     nemesis: [],
     timeLimitMs: longestMs,
     settleTimeoutMs: restDeadlineMs,
+    clientTimeoutMs: patientMs,
     concurrency: Math.max(...script.operations.map(({ thread }) => thread)) + 1,
     brokerSessionTimeoutMs: sessionMs,
     replicaLagTimeMaxMs: lagMs,
@@ -76,6 +77,8 @@ const leaderKnowsMs = 300;
 const electionDeadlineMs = 15_000;
 const inSyncDeadlineMs = 20_000;
 const restDeadlineMs = 60_000;
+/** Of a client's operation: nobody is asked who cannot answer, and a broker's first answers may take a while. */
+const patientMs = 4_000;
 
 interface Scripted {
   readonly settings: Partial<RunConfig>;
