@@ -18,7 +18,7 @@ export interface Cell {
   readonly lost: number;
   readonly diverged: number;
   readonly uncounted: number;
-  /** Whether every try that counts answers as the rule; null without any. */
+  /** Whether every try that counts answers as the rule, and broke no other promise; null without any. */
   readonly agrees: boolean | null;
 }
 
@@ -26,8 +26,8 @@ export function cellOf(schedule: ScheduleName, { build, generation }: Column, tr
   const all = tries.filter((made) => made.schedule === schedule && made.build === build);
   const counted = all.filter(({ uncounted }) => uncounted === null);
   const known = knownAnswer(schedule, generation);
-  const same = ({ lost, diverged }: Try): boolean =>
-    diverged === known.diverged && (known.lost === null || lost === known.lost);
+  const same = ({ lost, diverged, others }: Try): boolean =>
+    diverged === known.diverged && (known.lost === null || lost === known.lost) && others.length === 0;
   return {
     tries: counted.length,
     lost: counted.filter(({ lost }) => lost).length,

@@ -32,6 +32,7 @@ describe('a cell', () => {
   test('agrees when every try answers as the rule, and says nothing without any', () => {
     expect(cellOf('s1a-paused', hw!, [made({}), made({})]).agrees).toBe(true);
     expect(cellOf('s1a-paused', hw!, [made({ diverged: false })]).agrees).toBe(false);
+    expect(cellOf('s1a-paused', hw!, [made({ others: ['no-convergence'] })]).agrees).toBe(false);
     expect(cellOf('s1a-paused', hw!, [made({ uncounted: 'no' })]).agrees).toBeNull();
   });
 
