@@ -12,7 +12,7 @@ import { InterruptedError } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
 import type { Progress } from '../progress.ts';
 import { executeRun } from '../run/run.ts';
-import type { RunFile } from '../run/run.ts';
+import type { RunFile } from '../run/run-file.ts';
 import type { ChosenRuntime } from '../run/runtimes.ts';
 import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory } from '../store.ts';

@@ -11,10 +11,9 @@
  * Invariant: a failure of the environment is returned as an error beside the results, never as an anomaly.
  */
 import { join } from 'node:path';
-import type { ProcessEnd } from '../../checker/evidence.ts';
 import type { Key } from '../../checker/history.ts';
 import type { RunResults } from '../../checker/results.ts';
-import type { Cluster, LinkProbe, NodeId } from '../../nemesis/ports.ts';
+import type { Cluster, LinkProbe } from '../../nemesis/ports.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
 import type { LoadPlan } from '../sim/simulation.ts';
 import { leadersOf } from '../../nemesis/rest.ts';
@@ -32,10 +31,11 @@ import { prepareFaults } from './faults.ts';
 import { startLoad } from './load.ts';
 import { planOf } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
+import { newRunFile, type RunFile } from './run-file.ts';
 import type { ChosenRuntime } from './runtimes.ts';
 import { SelfEnds } from './self-ends.ts';
 import { proveHealed, settle } from './settle.ts';
-import { deploySubject, type Subject, type SubjectFacts } from './subject.ts';
+import { deploySubject, type Subject } from './subject.ts';
 import { recordTrace, type TraceLog } from './trace-log.ts';
 
 export interface RunRequest {
@@ -61,36 +61,6 @@ export interface RunReport {
   readonly error: EnvironmentError | InterruptedError | null;
 }
 
-/** What is known of a run besides its history and trace; `run.json`. */
-export interface RunFile extends SubjectFacts {
-  readonly schemaVersion: 1;
-  readonly name: string;
-  readonly command: string;
-  readonly configuration: RunConfig;
-  readonly startedAt: string;
-  completed: boolean;
-  /** Whether every link, but those of nodes that crashed, answered after healing; null when it did not come to that. */
-  healed: boolean | null;
-  healMs: number | null;
-  settled: boolean | null;
-  settleMs: number | null;
-  residual: readonly string[];
-  finalLeaders: Readonly<Record<string, NodeId>>;
-  /** Whether the final read reached the end of every partition. */
-  finalReadComplete: boolean | null;
-  /** Whether all data directories were copied, while no replica changed. */
-  logsCollected: boolean;
-  /** Of the copied logs. */
-  collectedBytes: number | null;
-  /** How many lines were written: who checks a copy of the run can tell that its end is missing. */
-  recordedLines: { history: number; trace: number; observations?: number } | null;
-  /** Processes that ended by themselves, of a cluster that is observed. */
-  ends?: readonly ProcessEnd[];
-  /** Wall time of each phase. */
-  phases: Record<string, number>;
-  error?: string;
-}
-
 const DEPLOY_TIMEOUT_MS = 240_000;
 const COLLECT_ATTEMPTS = 5;
 /** Between two looks at where the partitions end, while they do not end where the logs do. */
@@ -99,25 +69,7 @@ const ENDS_PAUSE_MS = 200;
 /** Does one run and checks it. Rejects for programmer errors only. */
 export async function executeRun(request: RunRequest): Promise<RunReport> {
   const { config, directory } = request;
-  const file: RunFile = {
-    schemaVersion: 1,
-    name: request.name,
-    command: request.command,
-    configuration: config,
-    startedAt: new Date().toISOString(),
-    completed: false,
-    healed: null,
-    healMs: null,
-    settled: null,
-    settleMs: null,
-    residual: [],
-    finalLeaders: {},
-    finalReadComplete: null,
-    logsCollected: false,
-    collectedBytes: null,
-    recordedLines: null,
-    phases: {},
-  };
+  const file = newRunFile(request.name, request.command, config);
   let error: RunReport['error'] = null;
   try {
     writeJson(join(directory, 'run.json'), file);

@@ -16,7 +16,8 @@ import { simulate } from '../sim/simulate.ts';
 import type { Onlooker } from '../sim/simulate.ts';
 import type { Simulation, SimulationRequest } from '../sim/simulation.ts';
 import { writeJson } from '../store.ts';
-import type { RunFile, RunReport } from './run.ts';
+import type { RunFile } from './run-file.ts';
+import type { RunReport } from './run.ts';
 import { writeSimulationFiles } from './simulated-files.ts';
 
 export { planOf } from './plan.ts';

@@ -21,6 +21,7 @@ import type { Completion } from '../client/operations.ts';
 import { EnvironmentError } from '../errors.ts';
 import { isForeignBuild } from '../foreign-build.ts';
 import { observe, type Observer } from '../observe/observer.ts';
+import { foreignBuildsByNode } from '../plan/builds-by-node.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { foreignStartMs, readyTimeoutMs } from '../plan/patience.ts';
 import { createAdmin, type Admin, type LeaderMoves } from './admin.ts';
@@ -182,10 +183,16 @@ function foreignSubject(
     leaveClean: () => (clean = true),
     facts: {
       observed: true,
-      target: { name: target.name, versions: {} },
+      target: { name: target.name, versions: versionsOf(config) },
       capabilities: target.capabilities,
     },
   };
+}
+
+/** The build of each broker. */
+function versionsOf({ build, brokers }: RunConfig): Record<string, string> {
+  const builds = foreignBuildsByNode(build, brokers);
+  return typeof builds === 'string' ? {} : Object.fromEntries(builds);
 }
 
 function assignmentOf(

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRandom } from '../../../harness/plan/random.ts';
-import type { RunFile } from '../../../harness/run/run.ts';
+import type { RunFile } from '../../../harness/run/run-file.ts';
 import { generateSchedule } from '../../../nemesis/plan.ts';
 import { jsonLines, localLeftovers, start, tidemark, until, type Ended } from './tidemark.ts';
 
