@@ -7,14 +7,14 @@
  * it was made of, and stays on the machine.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ArchiveFile } from './archive.ts';
 import type { Engine } from './client.ts';
 import { findTool, runTool, sharedLibrariesOfAll } from './host.ts';
 import { hashOf, imageLabel, importLayer, isPresent, once } from './image-store.ts';
 import { brokerUser, inside } from './images.ts';
+import { kafkaCache } from './targets/kafka-cache.ts';
 
 /** Inside of the image. */
 export const insideJava = { home: '/java', java: '/java/bin/java' } as const;
@@ -26,7 +26,7 @@ export interface JavaImage {
 
 const repository = 'tidemark-java';
 /** To be raised when the image is made in another way. */
-const recipe = 2;
+const recipe = 3;
 const linkTimeoutMs = 5 * 60_000;
 
 const modules = [
@@ -88,27 +88,39 @@ export async function findJava(
 /** The image of this machine's Java, assembled now if the engine does not have it. */
 export async function ensureJavaImage(engine: Engine, progress: (line: string) => void): Promise<JavaImage> {
   const java = await findJava();
-  const name = `${repository}:${hashOf([recipe, java.release, java.links, modules, `${leftOut}`])}`;
+  const key = hashOf([recipe, java.release, java.links, modules, `${leftOut}`]);
+  const name = `${repository}:${key}`;
   const assemble = async (): Promise<void> => {
     progress('building the Java image');
-    if (java.links) await withLinked(java, (home) => importRuntime(engine, name, home));
-    else await importRuntime(engine, name, java.home);
+    await importRuntime(engine, name, java.links ? await linkedRuntime(java, key) : java.home);
   };
   if (!(await isPresent(engine, name))) await once(name, assemble);
   return { name };
 }
 
-/** Links a runtime into a folder that is gone afterwards. */
-async function withLinked(java: JavaHome, use: (home: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'tidemark-java-'));
+/**
+ * The linked runtime, in the cache of what was fetched: every engine is to get the very same one, since Java takes an
+ * archive of a program's classes only together with the archive of its own classes that it was made on.
+ */
+async function linkedRuntime(java: JavaHome, key: string): Promise<string> {
+  const cache = join(dirname(kafkaCache()), 'java');
+  const place = join(cache, key);
+  if (existsSync(place)) return place;
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, '.linking-'));
   const home = join(folder, 'java');
   try {
     const slim = ['--strip-java-debug-attributes', '--no-header-files', '--no-man-pages'];
     const from = ['--module-path', join(java.home, 'jmods'), '--add-modules', modules.join(',')];
     await run(join(java.home, 'bin/jlink'), [...from, ...slim, '--output', home]);
-    // The archive of the runtime's own classes, on which one of a program's classes can build.
     await run(join(home, 'bin/java'), ['-Xshare:dump']);
-    await use(home);
+    try {
+      await rename(home, place);
+    } catch (error) {
+      // Somebody else was quicker.
+      if (!existsSync(place)) throw error;
+    }
+    return place;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
