@@ -237,7 +237,7 @@ class Run {
     writeJson(join(directory, 'schedule.json'), schedule);
     if (plan !== undefined) writeJson(join(directory, 'load.json'), plan);
     // A trace is told from its first line on to whoever subscribes at once: so our own brokers are not waited for.
-    const spoken = subject.spoken ?? (await subject.speak(this.#ending.signal));
+    const spoken = subject.spoken ?? (await this.#phase('warming up', () => subject.speak(this.#ending.signal)));
     const { admin } = spoken;
     const faults = prepareFaults({
       schedule,

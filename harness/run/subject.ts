@@ -31,13 +31,15 @@ import { negotiateVersions } from './negotiate.ts';
 import { nodeCommand } from './node-command.ts';
 import { openNodeLogs, type NodeLogs } from './node-logs.ts';
 import type { ChosenRuntime } from './runtimes.ts';
+import { warmUp } from './warm-up.ts';
 
 export interface Subject {
   readonly cluster: Cluster;
   /** Where its lines go, in the run's folder. */
   readonly linesFile: 'trace.jsonl' | 'observations.jsonl';
-  /** How its brokers are spoken to. For our own nothing is asked, and the answer is there at once. */
+  /** How its brokers are spoken to, where nothing has to be asked. */
   readonly spoken: Spoken | null;
+  /** Asks how its brokers are spoken to, and sees to it that they are ready to be. */
   speak(signal: AbortSignal): Promise<Spoken>;
   /** Everybody has subscribed: lines may begin. */
   begin(spoken: Spoken): Promise<void>;
@@ -166,6 +168,8 @@ function foreignSubject(
       await seat(foreign);
       const moves = movesOf(target, foreign.zooKeeper);
       const admin = createAdmin(foreign.addresses, config.clientTimeoutMs, { versions: versions.admin, moves });
+      const { replicationFactor } = config;
+      await warmUp({ admin, addresses: foreign.addresses, versions: versions.client, replicationFactor, signal });
       return { admin, versions: versions.client };
     },
     begin: () => observer.begin(metadataVersion),
