@@ -10,6 +10,7 @@ import type { RunResults } from '../../checker/results.ts';
 import { expectGolden } from '../golden.ts';
 import { findingsText } from './findings-text.ts';
 import { s10, s11, s1a, s1aPrime, s1b, s2, s3b } from './schedules.ts';
+import { sheaf } from './sheaves.ts';
 import { historyInput, Story } from './story.ts';
 import { finalLogs } from './twins/final-logs.ts';
 import { leaders } from './twins/leaders.ts';
@@ -110,6 +111,16 @@ describe('what is said of wrecks of runs', () => {
     expectWords(
       `wrecks-${part}`,
       drawn.map((seed) => [`wreck ${seed}`, checkRun(wreck(new Draws(seed)))] as const),
+    );
+  });
+});
+
+describe('what is said of replicas whose batches differ in bounds, formats and records', () => {
+  it.each([0, 1, 2, 3, 4])('as in golden file %i', (part) => {
+    const drawn = Array.from({ length: 16 }, (_, at) => part * 16 + at);
+    expectWords(
+      `sheaves-${part}`,
+      drawn.map((seed) => [`sheaf ${seed}`, checkRun(sheaf(new Draws(seed)))] as const),
     );
   });
 });
