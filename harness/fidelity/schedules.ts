@@ -74,6 +74,8 @@ const checkpointedMs = 2 * checkpointIntervalMs;
 const fencedMs = sessionMs + 1_000;
 /** The leader hears a moment later than everybody else that the controller has let somebody into the ISR. */
 const leaderKnowsMs = 300;
+/** A broker may know that it leads before it tells clients so. */
+const clientsKnowMs = 500;
 const electionDeadlineMs = 15_000;
 const inSyncDeadlineMs = 20_000;
 const restDeadlineMs = 60_000;
@@ -164,6 +166,7 @@ function s2(partition: string): Scripted {
     waits(fencedMs),
     restore('second'),
     leads('second'),
+    waits(clientsKnowMs),
     play.call(2, 'm3'),
     restore('first'),
     inSync('first'),
@@ -198,6 +201,7 @@ function s3a(partition: string): Scripted {
     waits(fencedMs),
     restore(to),
     leads(to),
+    waits(clientsKnowMs),
   ];
   const steps = [
     play.call(0, 'm0'),
@@ -205,6 +209,7 @@ function s3a(partition: string): Scripted {
     waits(checkpointedMs),
     end('kill', 'first'),
     leads('second'),
+    waits(clientsKnowMs),
     play.call(1, 'b1'),
     ...hands('second', 'first'),
     play.call(2, 'a1'),
