@@ -5,7 +5,7 @@
  * and ended. What Java writes then is kept beside the jars, named by the image whose Java it is for. Java ignores an
  * archive that does not fit, and a rehearsal that fails is noted, costs speed and nothing else.
  */
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Container } from 'dockerode';
@@ -22,6 +22,7 @@ import { kafkaInside } from './kafka-settings.ts';
 import type { ContainerPlan, Layout, NodePlan } from './target.ts';
 
 const startTimeoutMs = 90_000;
+const retryAfterMs = 60 * 60_000;
 /** Java writes the archive while it ends. */
 const stopTimeoutS = 60;
 const started = /\bstarted \(kafka\.server\.Kafka(Raft)?Server\)|binding to port/;
@@ -32,7 +33,7 @@ export function classArchive({ directory }: CachedKafka, image: JavaImage, role:
   return existsSync(join(directory, name)) ? name : null;
 }
 
-/** Makes what archives a release can have, unless that was tried before. `nodes` are those of a cluster of just this release. */
+/** Makes the archives of a release, unless they are there or that failed a short while ago. `nodes` are those of a cluster of just this release. */
 export async function ensureClassArchive(
   engine: Engine,
   release: CachedKafka,
@@ -40,21 +41,30 @@ export async function ensureClassArchive(
   nodes: (layout: Layout) => readonly NodePlan[],
   progress: (line: string) => void,
 ): Promise<void> {
-  const tried = join(release.directory, `${nameOf(image, 'node')}.tried`);
-  if (existsSync(tried)) return;
-  await once(tried, async () => {
+  const failed = join(release.directory, `${nameOf(image, 'node')}.failed`);
+  if (classArchive(release, image, 'node') !== null || happenedLately(failed)) return;
+  await once(failed, async () => {
     progress(`rehearsing the start of kafka:${release.entry.version}, once`);
     try {
       await rehearse(engine, release, image, nodes(loopback));
     } catch (error) {
       progress(`it goes on without an archive of classes: ${reason(error).split('\n')[0]}`);
-    }
-    try {
-      writeFileSync(tried, '');
-    } catch {
-      // A cache that cannot be written holds no archive either; then the next start rehearses again.
+      note(failed);
     }
   });
+}
+
+/** A machine that was too busy then may not be so now. */
+function happenedLately(file: string): boolean {
+  return existsSync(file) && Date.now() - statSync(file).mtimeMs < retryAfterMs;
+}
+
+function note(file: string): void {
+  try {
+    writeFileSync(file, '');
+  } catch {
+    // A cache that cannot be written holds no archive either; then the next start rehearses again.
+  }
 }
 
 /** Everything on one loopback. */

@@ -1,5 +1,5 @@
 /**
- * `tidemark fetch kafka:<version> …`: gets releases of Apache Kafka to put under test, and makes their Java image ready.
+ * `tidemark fetch kafka:<version> …`: gets releases of Apache Kafka to put under test, and makes ready what they start with.
  *
  * Each step is one line with what it brought and how long it took. What is there already is said to be.
  */
@@ -40,7 +40,7 @@ async function fetchReleases(builds: readonly string[], flags: FetchFlags): Prom
   const signal = onInterrupt(progress, 'removing what was not complete');
   try {
     for (const version of versions) await (flags.pulled ? pull(version, progress) : bring(version, progress, signal));
-    await readyImage(progress, flags.pulled);
+    if (!flags.pulled) await makeReady(versions, progress);
   } catch (error) {
     if (signal.aborted) throw new InterruptedError();
     throw environmentErrorFrom(error, 'fetch');
@@ -92,19 +92,20 @@ async function pull(version: KafkaVersion, progress: Progress): Promise<void> {
   progress.line(`${inWords(noteImage(version, image, bytes))} in ${secondsSince(startMs)}`);
 }
 
-/** The image that jars run in is made now, so that no run has to wait for it; or it is said that one will. */
-async function readyImage(progress: Progress, pulled: boolean): Promise<void> {
-  if (pulled) return;
+/** Image and archives of classes are made now, so that no run has to wait for them; or it is said that they will be. */
+async function makeReady(versions: readonly KafkaVersion[], progress: Progress): Promise<void> {
   const engine = await engineOrNull(progress);
   if (engine === null) return;
-  const { ensureJavaImage } = await import('../../docker/java-image.ts');
+  const { kafkaTarget } = await import('../../docker/targets/kafka.ts');
   const startMs = performance.now();
   let made = false;
-  const { name } = await ensureJavaImage(engine, (line) => {
-    made = true;
-    progress.step(line);
-  });
-  progress.line(made ? `Java image ${name} in ${secondsSince(startMs)}` : `Java image ${name}: already there`);
+  for (const version of versions) {
+    await kafkaTarget(`kafka:${version.text}`, new Map([[1, version]])).prepare(engine, (line) => {
+      made = true;
+      progress.step(line);
+    });
+  }
+  progress.line(made ? `ready to start in ${secondsSince(startMs)}` : 'ready to start');
 }
 
 /** Null, and a line, where containers cannot run. */
@@ -113,7 +114,7 @@ async function engineOrNull(progress: Progress) {
   const { connectEngine } = await import('../../docker/client.ts');
   const answer = await probeEngine();
   if (answer.ok) return connectEngine();
-  progress.line(`no Java image yet: ${answer.line}; it will be made at the first use`);
+  progress.line(`not ready to start yet: ${answer.line}; the Java image will be made at the first use`);
   return null;
 }
 

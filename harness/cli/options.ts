@@ -297,6 +297,9 @@ function nemesisFrom(
 function checkTogether(flags: RunFlags, build: string): void {
   const flaw = isForeignBuild(build) ? foreignFlaw(flags, build) : buildsByNode(build, flags.nodes, buildNames);
   if (typeof flaw === 'string') throw new UsageError(flaw);
+  if (flags.description !== undefined && flags.besideForeign !== true) {
+    throw new UsageError(`--description ${flags.description}: it describes an image:<ref>, and no build is one`);
+  }
   if (flags.replicationFactor > flags.nodes) {
     throw new UsageError(
       `--replication-factor ${flags.replicationFactor} needs as many brokers: lower it, or raise --nodes (now ${flags.nodes})`,
