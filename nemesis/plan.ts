@@ -38,6 +38,8 @@ export interface PlanPatience {
   readonly recoveryMs: number;
   /** From the end of a broker's session until its successor may be seen to lead. */
   readonly electionMs: number;
+  /** Whether moving a leader takes longer than a follower takes to hear of an acknowledgement. */
+  readonly slowMoves: boolean;
 }
 
 /** Nothing is broken before clients have begun in earnest. */
@@ -166,12 +168,11 @@ function shares(totalMs: number, count: number, random: Draws): number[] {
 
 function contextOf(options: Omit<PlanOptions, 'seed' | 'durationMs' | 'kinds' | 'intervalMs'>): DrawContext {
   const { partitions, brokers, sessionTimeoutMs = 1_500, lagTimeMs = 2_000, patience } = options;
-  const electionSlackMs = patience?.electionMs;
   return {
     partitions,
     brokers,
     sessionTimeoutMs,
     lagTimeMs,
-    ...(electionSlackMs === undefined ? {} : { electionSlackMs }),
+    ...(patience === undefined ? {} : { electionSlackMs: patience.electionMs, slowMoves: patience.slowMoves }),
   };
 }

@@ -47,7 +47,8 @@ function unrestOf(key: string, partition: PartitionView, gone: ReadonlySet<NodeN
   const { leader, leaderEpoch, isr } = partition;
   if (partition.replicas.length === 0) return [`${key} does not exist`];
   if (leader === null) return [`${key} has no leader`];
-  if (gone.has(leader)) return [`${key}: its leader, broker ${leader}, is gone`];
+  // With the last of its ISR it is gone as well; while somebody else is in sync, there will be another leader.
+  if (gone.has(leader)) return isr.every((node) => gone.has(node)) ? [] : [`${key}: its leader is gone`];
   const replicas = partition.replicas.filter((node) => !gone.has(node));
   const reasons: string[] = [];
   if (!replicas.every((node) => isr.includes(node)))

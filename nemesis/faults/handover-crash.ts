@@ -59,7 +59,9 @@ export function drawHandoverCrash(
 ): Pick<HandoverCrashFault, 'kind' | 'partition' | 'roles' | 'steps' | 'until' | 'exclusive'> {
   const partition = random.pick(context.partitions);
   // A planned move is the rarest: it hands over one partition, where the end of a broker hands over all that it leads.
-  const first = random.pick(['pause', 'kill', 'pause', 'kill', 'move'] as const);
+  // Where moves are slow the follower knows everything before one comes about, so there a leader is always ended.
+  const rarest = context.slowMoves === true ? 'pause' : 'move';
+  const first = random.pick(['pause', 'kill', 'pause', 'kill', rarest] as const);
   const second = random.pick(['pause', 'kill'] as const);
   const electionMs = electionMsOf(context);
   const links = random.chance(0.5) ? bothWays('next-leader', 'follower') : [{ from: 'next-leader', to: 'follower' }];

@@ -40,6 +40,8 @@ export interface DrawContext {
   readonly lagTimeMs: number;
   /** From the end of a broker's session until its successor may be seen to lead; by default a second. */
   readonly electionSlackMs?: number;
+  /** Moving a leader takes longer than a follower takes to hear of an acknowledgement. */
+  readonly slowMoves?: boolean;
 }
 
 /** Random draws, handed in. `harness/plan/random.ts` has one. */

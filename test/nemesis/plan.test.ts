@@ -36,6 +36,24 @@ describe('a plan', () => {
     expectGolden('test/golden/schedule.txt', [3, 8, 11].map((seed) => describeSchedule(plan(seed))).join('\n'));
   });
 
+  it('of slow brokers gives elections and recoveries their time, and begins no handover with a move', () => {
+    const patience = { recoveryMs: 8_000, electionMs: 3_000, slowMoves: true };
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const { faults } = plan(seed, { durationMs: 24_000, intervalMs: 6_000, patience, sessionTimeoutMs: 2_000 });
+        const handovers = faults.filter((fault) => fault.kind === 'handover-crash');
+        expect(handovers).toHaveLength(1);
+        for (const { steps, at } of handovers) {
+          expect(steps.some(({ step }) => step === 'move')).toBe(false);
+          const leads = steps.filter((step) => step.step === 'await' && step.what.seen === 'leads');
+          expect(leads.map((step) => 'deadlineMs' in step && step.deadlineMs)).toEqual([5_000, 5_000]);
+          const patienceMs = 'await' in at ? at.deadlineMs - at.fromMs : 0;
+          expect([600, 8_000]).toContain(patienceMs);
+        }
+      }),
+    );
+  });
+
   it('of the default mix holds one handover-crash among one to three others, and every kind is drawn', () => {
     const drawn = new Set<FaultKind>();
     for (let seed = 0; seed < 200; seed += 1) {
