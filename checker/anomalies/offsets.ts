@@ -148,7 +148,8 @@ function duplicate(evidence: Evidence, row: number, offsets: ReadonlyMap<number,
   const key = history.keyName(history.values.key.get(row));
   const value = history.valueOf(row);
   const sorted = [...offsets.keys()].sort((x, y) => x - y);
-  const seen = [...offsets.values()].filter((index) => index !== -1);
+  const completed = history.values.completed.get(row);
+  const seen = [...offsets.values()].filter((index) => index !== -1 && index !== completed);
   return {
     kind: 'duplicate',
     class: 'violation',

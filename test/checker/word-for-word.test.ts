@@ -9,6 +9,7 @@ import type { Operation } from '../../checker/history.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { expectGolden } from '../golden.ts';
 import { findingsText } from './findings-text.ts';
+import { grounded } from './grounded.ts';
 import { s10, s11, s1a, s1aPrime, s1b, s2, s3b } from './schedules.ts';
 import { sheaf } from './sheaves.ts';
 import { historyInput, Story } from './story.ts';
@@ -56,6 +57,16 @@ describe('what is said of', () => {
     const parts = seeds.map((seed) => [`seed ${seed}`, ofHistory(family.generate(new Draws(seed)))] as const);
     expectWords(`random-${family.name.replaceAll(' ', '-')}`, parts);
   });
+
+  it.each([places, losses, readerOrder, sendOrder, transactions])(
+    'random histories of the family $name with the logs that their leaders left',
+    (family) => {
+      const parts = Array.from({ length: 20 }, (_, seed) => {
+        return [`seed ${seed}`, checkRun(grounded(new Draws(1000 + seed), family))] as const;
+      });
+      expectWords(`grounded-${family.name.replaceAll(' ', '-')}`, parts);
+    },
+  );
 
   it.each([leaders, finalLogs, tales])('random runs of the family $name', (family) => {
     const parts = seeds.map((seed) => [`seed ${seed}`, checkRun(family.generate(new Draws(seed)))] as const);
