@@ -12,7 +12,7 @@ import { findingsText } from './findings-text.ts';
 import { grounded } from './grounded.ts';
 import { s10, s11, s1a, s1aPrime, s1b, s2, s3b } from './schedules.ts';
 import { sheaf } from './sheaves.ts';
-import { historyInput, Story } from './story.ts';
+import { historyInput, quiet, Story } from './story.ts';
 import { finalLogs } from './twins/final-logs.ts';
 import { leaders } from './twins/leaders.ts';
 import { losses } from './twins/losses.ts';
@@ -112,6 +112,110 @@ describe('what is said of', () => {
       ['without its trace', story.check({ trace: null })],
       ['by its history alone', story.check({ trace: null, logs: null })],
       ['as a run that was stopped', story.check({ run: { ...story.input().run, settled: null }, logs: null })],
+    ]);
+  });
+});
+
+describe('what is said of', () => {
+  const where = { partition: 'tide-0', leaderEpoch: 0 };
+  const batchOf = (base: number, hash: string, epoch = 0): object => ({ base, last: base, epoch, hash });
+
+  /** Brokers 3 and 2 lead one epoch and both write. */
+  function usurped(how: { readonly clean: boolean; readonly nobody: boolean }): Story {
+    const story = new Story();
+    if (how.nobody) story.elect(null, [3], { clean: how.clean, reason: 'fenced' });
+    story.begin(3, [1, 2, 3], { clean: how.clean });
+    story.commit(1);
+    const epoch = how.nobody ? 1 : 0;
+    const role = { event: 'role', partition: 'tide-0', leaderEpoch: epoch, role: 'leader', leader: 2, hw: 1 };
+    story.line(2, { ...role, leo: 1, isr: [2] });
+    story.line(2, { event: 'append', ...where, leaderEpoch: epoch, batches: [batchOf(1, '0000000a', epoch)] });
+    story.truncate(2, 1, 'high-watermark', { highWatermark: 1 });
+    return story;
+  }
+
+  it('leaders that break a rule', () => {
+    const deleted = usurped({ clean: true, nobody: false });
+    deleted.hw(0, 3);
+    deleted.line('controller', { event: 'delete', partition: 'tide-0' });
+    const fallen = quiet(3);
+    fallen.hw(1, 3);
+    fallen.hw(2, 3);
+    fallen.hw(0, 3);
+    fallen.hw(3, 3);
+    const below = new Story({ minInsyncReplicas: 3 });
+    below.begin(3, [1, 2, 3]);
+    for (let value = 1; value <= 7; value += 1) {
+      if (value === 4) below.begin(1, [1, 2, 3], { clean: false });
+      below.send(value);
+      const leader = value < 4 ? 3 : 1;
+      below.copy(leader, ...[1, 2, 3].filter((node) => node !== leader));
+      below.hw(below.end(leader), 1, 2, 3);
+      below.ack(value, leader, value === 1 ? [] : value === 2 ? [1, 2, 3] : [1, 2]);
+    }
+    expectWords('leaders', [
+      ['two in one epoch', usurped({ clean: true, nobody: false }).check()],
+      ['two in one epoch that began uncleanly after nobody led', usurped({ clean: false, nobody: true }).check()],
+      ['two in one epoch of a topic that was deleted', deleted.check()],
+      ['a high watermark that falls twice', fallen.check()],
+      ['acknowledgements below the minimum', below.check()],
+      ['the same, of a run that was stopped', below.check({ run: { ...below.input().run, settled: null } })],
+    ]);
+  });
+
+  it('logs that start later, and epochs that go back', () => {
+    const moved = (reason: string | null, to: number): Story => {
+      const story = quiet(4);
+      for (const node of [3, 1]) story.line(node, { event: 'log-start', ...where, from: 0, to, reason });
+      story.line(3, { event: 'log-start', ...where, partition: 'other-0', from: 0, to: 9, reason: 'retention' });
+      return story;
+    };
+    const startingAt = (story: Story, logStart: number): RunResults =>
+      story.check({
+        logs: { nodes: [1, 2, 3], files: story.files().map((file) => ({ ...file, logStart })) },
+      });
+    const withEpochs = (epochs: readonly (readonly [number, number])[]): RunResults => {
+      const story = quiet(2);
+      const files = story.files().map((file) => (file.node === 2 ? { ...file, epochs } : file));
+      return story.check({ logs: { nodes: [1, 2, 3], files } });
+    };
+    const backwards = quiet(1);
+    backwards.line(2, { event: 'append', ...where, batches: [batchOf(1, '0000000a', 5), batchOf(2, '0000000b', 3)] });
+    backwards.line(2, { event: 'append', ...where, batches: [batchOf(3, '0000000c', 2)] });
+    backwards.truncate(2, 1, 'high-watermark', { highWatermark: 1 });
+    const planted = quiet(1);
+    planted.plant(2, 60, 1, 7);
+    planted.plant(2, 61, 2, 3);
+    expectWords('log-starts-and-epochs', [
+      ['a start that moved for no reason', startingAt(moved(null, 3), 3)],
+      ['a start that moved for a reason of no worth', startingAt(moved('behind-leader-start', 2), 2)],
+      ['a start that moved further than was recorded', startingAt(moved('delete-records', 2), 3)],
+      ['a start that moved by retention', startingAt(moved('retention-time', 3), 3)],
+      [
+        'a checkpoint whose epochs go back',
+        withEpochs([
+          [0, 0],
+          [2, 1],
+          [1, 2],
+        ]),
+      ],
+      [
+        'a checkpoint whose offsets stand still',
+        withEpochs([
+          [0, 0],
+          [2, 0],
+        ]),
+      ],
+      [
+        'a checkpoint that is in order',
+        withEpochs([
+          [0, 0],
+          [2, 1],
+        ]),
+      ],
+      ['a log whose epochs went back for a while', backwards.check()],
+      ['a log whose epochs go back', planted.check()],
+      ['both', planted.check({ trace: backwards.trace })],
     ]);
   });
 });
