@@ -98,7 +98,13 @@ async function rehearse(
   const containers: Container[] = [];
   try {
     for (const plan of cast) {
-      const network = containers[0] === undefined ? 'none' : `container:${containers[0].id}`;
+      const first = containers[0];
+      const name = 'rehearsal';
+      // Some releases look up their own name, which is in no hosts file where there is no network.
+      const network =
+        first === undefined
+          ? { NetworkMode: 'none', ExtraHosts: [`${name}:127.0.0.1`] }
+          : { NetworkMode: `container:${first.id}` };
       const container = await engine.docker.createContainer({
         Image: plan.image,
         Entrypoint: plan.command.slice(0, 1),
@@ -106,8 +112,9 @@ async function rehearse(
         Env: Object.entries(plan.environment).map(([name, value]) => `${name}=${value}`),
         User: `${plan.user}:${plan.user}`,
         Labels: labels,
+        ...(first === undefined ? { Hostname: name } : {}),
         HostConfig: {
-          NetworkMode: network,
+          ...network,
           LogConfig: { Type: 'none', Config: {} },
           Mounts: [
             { Type: 'volume', Source: '', Target: plan.dataDirectory },
@@ -137,9 +144,12 @@ async function rehearse(
 async function startAndAwait(container: Container): Promise<void> {
   const stream = await attach(container, { stdout: true, stderr: true });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let last = '';
+  let last = 'it said nothing';
+  let complained = false;
   const lines = new LineSplitter((line) => {
-    last = line;
+    // The first complaint says more than what is said at the end.
+    if (!complained) last = line;
+    complained ||= /\] (ERROR|FATAL) /.test(line);
     if (started.test(line)) resolve();
   });
   hear(stream, (_, bytes) => lines.push(bytes));
