@@ -86,12 +86,15 @@ export function foldAnswer(state: ObservedMetadata, node: NodeName, answer: Resp
     sightings.push(...partition.leads('metadata', { by: node, leader, epoch, late }, said.isrNodes));
     if (late) continue;
     const last = witness.isr.get(partition.key);
-    const isNews = last === undefined || last.join() !== said.isrNodes.join();
+    // The first word of a broker that has just started is no news: it may be of the past.
+    const isNews = last !== undefined && last.join() !== said.isrNodes.join();
     witness.isr.set(partition.key, said.isrNodes);
     // A view of an ISR belongs to the leadership under which it was seen.
     const isCurrent = leader !== null && leader === partition.leader && before === partition.leader;
-    // What a log said that a leader is about to commit may have failed: then Metadata goes on saying something else.
-    const isContradicted = partition.isrBy === 'log' && nowMs - partition.isrSinceMs > propagationMs;
+    // What a leader was about to commit may have failed, or nobody may have been there to tell a change: then most go on
+    // saying something else.
+    const isContradicted =
+      nowMs - partition.isrSinceMs > propagationMs && isSaidByMost(state, partition.key, said.isrNodes);
     if (isCurrent && (isNews || isContradicted)) {
       sightings.push(...partition.inSync('metadata', said.isrNodes));
     }
@@ -104,6 +107,11 @@ export function forgetNode(state: ObservedMetadata, node: NodeName): void {
   state.witnesses.delete(node);
   state.ended.add(node);
   for (const partition of state.partitions.values()) partition.forget(node);
+}
+
+function isSaidByMost({ witnesses }: ObservedMetadata, key: string, isr: readonly NodeId[]): boolean {
+  const words = [...witnesses.values()].flatMap((witness) => witness.isr.get(key)?.join() ?? []);
+  return words.filter((word) => word === isr.join()).length * 2 > words.length;
 }
 
 function witnessOf({ witnesses, ended }: ObservedMetadata, node: NodeName, nowMs: number): Witness {

@@ -19,8 +19,7 @@ export class ObservedPartition {
   readonly key: string;
   replicas: readonly NodeId[] = [];
   isr: readonly NodeId[] = [];
-  /** Who said so, and when by the clock that is handed in. */
-  isrBy: Source = 'metadata';
+  /** Since when, by the clock that is handed in. */
   isrSinceMs = 0;
   readonly #known: readonly NodeId[];
   readonly #nowMs: () => number;
@@ -78,7 +77,6 @@ export class ObservedPartition {
     const sightings = this.assigned(source, this.#known);
     if (isNew && (previous === null || leadership.leader !== previousLeader)) {
       this.isr = isr;
-      this.isrBy = source;
       this.isrSinceMs = this.#nowMs();
       sightings.push(
         this.#controllerLine(source, 'election', {
@@ -115,7 +113,6 @@ export class ObservedPartition {
   #isrLine(source: Source, leadership: Leadership, isr: readonly NodeId[]): Sighting[] {
     const from = this.isr;
     this.isr = isr;
-    this.isrBy = source;
     this.isrSinceMs = this.#nowMs();
     return [this.#controllerLine(source, 'isr', { ...epochFields(leadership), from, to: isr })];
   }

@@ -17,6 +17,7 @@ import type { TraceLog } from './trace-log.ts';
 
 /** A process that stands still more often cannot tell whether a cluster settles. */
 const STALLS_MAX = 10;
+const GONE_LOOK_MS = 500;
 const nobody: ReadonlySet<NodeName> = new Set();
 
 /**
@@ -80,8 +81,9 @@ async function restsWithin(
 ): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline && !signal.aborted) {
-    const left = deadline - performance.now();
-    if (!(await trace.until(() => unrest(trace.view, gone()).length === 0, left, signal))) break;
+    // Who is gone is not told by a line: so it is looked at now and then, and not after lines alone.
+    const wait = Math.min(deadline - performance.now(), GONE_LOOK_MS);
+    if (!(await trace.until(() => unrest(trace.view, gone()).length === 0, wait, signal))) continue;
     // At rest now; does it last? Any change ends the wait early and starts over.
     const before = trace.changes;
     const rest = Math.max(1, restMs - trace.quietMs());

@@ -177,6 +177,20 @@ describe('the ISR', () => {
     // What broker 2 still says is old: it undoes nothing.
     expect(say(2, { leader: 3, isr: [1, 2, 3] })).toEqual([]);
   });
+
+  test('is not what a broker says first that has just started', () => {
+    const { state, say, everybody, pass } = stage();
+    everybody({ leader: 3 });
+    forgetNode(state, 1);
+    everybody({ leader: 3, isr: [3, 2] }, [2, 3]);
+    say(1, { leader: 3, isr: [3, 2] });
+    everybody({ leader: 3 }, [2, 3]);
+    for (let ms = 0; ms < 2 * lateMs; ms += lateMs / 4) {
+      pass(lateMs / 4);
+      everybody({ leader: 3 }, [2, 3]);
+      expect(short(say(1, { leader: 3, isr: [3, 2] }))).toEqual([]);
+    }
+  });
 });
 
 describe('live brokers', () => {
