@@ -34,18 +34,20 @@ interface Surroundings {
   readonly node?: string;
   /** Where standard output goes, if it is not to be read. */
   readonly stdout?: number;
+  /** After which it is killed. */
+  readonly boundMs?: number;
 }
 
 const BOUND_MS = 90_000;
 
 export function start(
   argv: readonly string[],
-  { env = {}, node = process.execPath, stdout }: Surroundings = {},
+  { env = {}, node = process.execPath, stdout, boundMs = BOUND_MS }: Surroundings = {},
 ): Running {
   const child = spawn(node, ['harness/main.mjs', ...argv], {
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
-    timeout: BOUND_MS,
+    timeout: boundMs,
     killSignal: 'SIGKILL',
   });
   let out = '';

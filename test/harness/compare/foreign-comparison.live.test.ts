@@ -21,7 +21,7 @@ describe.skipIf(!have.kafka)('a comparison of kafka:0.10.2.2 with kafka:4.4.0', 
     const store = join(temporary, 'store');
     const argv = ['compare', '--control', 'kafka:0.10.2.2', '--candidate', 'kafka:4.4.0', '--test-count', '2'];
     const small = ['--seed', '11', '--time-limit', '14s', '--nemesis', 'handover-crash', '--partitions', '4'];
-    const ended = await tidemark([...argv, ...small, '--json', '--store', store]);
+    const ended = await tidemark([...argv, ...small, '--json', '--store', store], { boundMs: 800_000 });
     expect([0, 2, 3], ended.err).toContain(ended.code);
     const results = JSON.parse(ended.out) as { candidate: unknown; control: unknown };
     expect(results.control).toMatchObject({ build: 'kafka:0.10.2.2', runs: 2 });
