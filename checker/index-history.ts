@@ -132,6 +132,8 @@ export class HistoryIndex {
 
   /** The history is over. */
   finish(): void {
+    // Nobody knows what became of an operation that never completed.
+    for (const { isOpen, rows } of this.#open.values()) if (isOpen && rows.length > 1) this.#noteSeveral('info', rows);
     this.readers.endAll();
   }
 

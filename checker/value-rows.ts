@@ -210,12 +210,14 @@ export class ValueRows {
     highest.time.push(time);
   }
 
+  /** The operation that first saw the owner of an offset there; −1 where it was seen at too many to keep. */
   #firstSighting(owner: number, offset: number): number {
     const { columns } = this;
     const acknowledged = columns.offset.get(owner) === offset ? columns.completed.get(owner) : -1;
     const read = columns.readOffset.get(owner) === offset ? columns.readBy.get(owner) : -1;
-    if (acknowledged === -1) return read;
-    return read === -1 ? acknowledged : Math.min(acknowledged, read);
+    const extras = (this.extraOffsets.get(owner) ?? []).filter((extra) => extra.offset === offset);
+    const seen = [acknowledged, read, ...extras.map(({ index }) => index)].filter((index) => index !== -1);
+    return seen.length === 0 ? -1 : Math.min(...seen);
   }
 
   #addExtra(row: number, offset: number, index: number, time: number): void {

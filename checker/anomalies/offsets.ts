@@ -71,7 +71,7 @@ function inconsistency(evidence: Evidence, conflict: OffsetConflict): Finding | 
     summary: `offset ${conflict.offset} of ${key} was seen with ${rows.length} values: ${names}`,
     labels: [],
     nodes: [],
-    evidence: listed(conflict.sightings.map(({ index }) => historyReference(index))),
+    evidence: listed(conflict.sightings.flatMap(({ index }) => (index === -1 ? [] : [historyReference(index)]))),
     why: [],
     rows,
     ranges: [[conflict.offset, conflict.offset]],

@@ -15,8 +15,8 @@ export function grounded(draws: Draws, family: Family): CheckInput {
   const history = family.generate(draws);
   const places = new Map<string, Map<number, string>>();
   for (const { key, offset, value } of actsOf(history).flatMap(sentBy)) {
-    const log = places.get(String(key)) ?? new Map<number, string>();
-    places.set(String(key), log);
+    const log = places.get(key) ?? new Map<number, string>();
+    places.set(key, log);
     const where = offset ?? log.size;
     if (draws.chance(0.12)) continue;
     log.set(draws.chance(0.05) ? where + 1 : where, String(value));

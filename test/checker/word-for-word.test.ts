@@ -13,6 +13,7 @@ import { grounded } from './grounded.ts';
 import { s10, s11, s1a, s1aPrime, s1b, s2, s3b } from './schedules.ts';
 import { sheaf } from './sheaves.ts';
 import { historyInput, quiet, Story } from './story.ts';
+import { brawl } from './twins/brawls.ts';
 import { finalLogs } from './twins/final-logs.ts';
 import { leaders } from './twins/leaders.ts';
 import { losses } from './twins/losses.ts';
@@ -217,6 +218,27 @@ describe('what is said of', () => {
       ['a log whose epochs go back', planted.check()],
       ['both', planted.check({ trace: backwards.trace })],
     ]);
+  });
+});
+
+describe('what is said of brawls', () => {
+  it.each([0, 1, 2])('as in golden file %i', (part) => {
+    const drawn = Array.from({ length: 14 }, (_, at) => part * 14 + at);
+    expectWords(
+      `brawls-${part}`,
+      drawn.map((seed) => [`brawl ${seed}`, ofHistory(brawl(new Draws(seed), ['a-0', 'b-0']))] as const),
+    );
+  });
+
+  it('refers to operations that there are', () => {
+    for (let seed = 0; seed < 200; seed += 1) {
+      const history = brawl(new Draws(seed), ['a-0', 'b-0']);
+      for (const { evidence, consequences } of ofHistory(history).anomalies) {
+        for (const reference of [...evidence, ...consequences.flatMap((each) => each.evidence)]) {
+          expect(reference.source === 'history' && history[reference.index] !== undefined, `seed ${seed}`).toBe(true);
+        }
+      }
+    }
   });
 });
 

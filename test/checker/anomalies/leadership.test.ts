@@ -87,6 +87,16 @@ describe('hw-regression', () => {
   });
 });
 
+describe('hw-regression after a start', () => {
+  it('is not a broker that starts again and takes the lead of the same epoch with what its checkpoint says', () => {
+    const story = quiet(3);
+    story.restart(3, 1);
+    story.lead();
+    story.hw(3, 3);
+    expect(story.check().anomalies).toEqual([]);
+  });
+});
+
 describe('ack-below-min-isr', () => {
   it('is acks=all, acknowledged by fewer than min.insync.replicas', () => {
     const story = quiet(1);

@@ -1,7 +1,9 @@
 /** Order among records that stand, and among records of which one was lost: by the rule, or against it. */
 import { describe, expect, it } from 'vitest';
+import { encodeBatch } from '../../../broker/protocol/index.ts';
+import { checkRun } from '../../../checker/check.ts';
 import type { RunResults } from '../../../checker/results.ts';
-import { kinds, quiet, Story } from '../story.ts';
+import { historyInput, kinds, quiet, Story } from '../story.ts';
 
 /** Broker 3 alone acknowledges two records and dies; broker 1 is elected without them, and acknowledges one. */
 function overtaken(clean: boolean, brokersReturn: 'epoch' | 'never-lost'): Story {
@@ -144,5 +146,61 @@ describe('what a way of reading always allows', () => {
     story.poll(70, [[1, 2]]);
     const { measures } = story.check();
     expect(measures['realtimeLagMs']).toBeGreaterThan(0);
+  });
+});
+
+describe('a record that order is judged by', () => {
+  /** 1 was acknowledged at `offset`, and 2, sent after that, at offset 3; the log holds what is given. */
+  function judged(
+    offset: number,
+    log: readonly (readonly [offset: number, value: number])[],
+    logStart = 0,
+  ): RunResults {
+    const send = (value: number, at: number, index: number): string[] =>
+      [
+        { type: 'invoke', value: [['send', 'a-0', value]], acks: 'all' },
+        { type: 'ok', value: [['send', 'a-0', [at, value]]] },
+      ].map((line, place) => JSON.stringify({ index: index + place, time: index, process: value, f: 'send', ...line }));
+    const batches = log.map(([at, value]) =>
+      encodeBatch({ baseOffset: at, leaderEpoch: 0, records: [{ key: null, value: String(value) }] }),
+    );
+    const { run } = historyInput([]);
+    return checkRun(
+      historyInput([...send(1, offset, 0), ...send(2, 3, 2)], {
+        run: { ...run, settled: true, finalLeaders: { 'a-0': 1 } },
+        promises: { acks: 'all', minInsyncReplicas: 1, uncleanElection: true },
+        logs: {
+          nodes: [1],
+          files: [{ node: 1, key: 'a-0', segments: [{ baseOffset: 0, bytes: Buffer.concat(batches) }], logStart }],
+        },
+      }),
+    );
+  }
+
+  it('stands where the log holds it, also where it holds it elsewhere as well', () => {
+    const once = judged(5, [
+      [3, 2],
+      [5, 1],
+    ]);
+    expect(everything(once)).toContain('realtime-order');
+    const twice = judged(5, [
+      [0, 1],
+      [3, 2],
+      [5, 1],
+    ]);
+    expect(everything(twice)).toContain('realtime-order');
+  });
+
+  it('is gone where the log holds it only elsewhere, and then nobody knows', () => {
+    const moved = judged(5, [
+      [0, 1],
+      [3, 2],
+      [6, 1],
+    ]);
+    expect(everything(moved)).not.toContain('realtime-order');
+  });
+
+  it('stands where the log has deleted what is as old', () => {
+    expect(everything(judged(5, [[7, 9]], 7))).toContain('realtime-order');
   });
 });

@@ -11,6 +11,7 @@ import { checkRun } from '../../../checker/check.ts';
 import type { Operation } from '../../../checker/history.ts';
 import type { Anomaly } from '../../../checker/results.ts';
 import { historyInput } from '../story.ts';
+import { brawl } from './brawls.ts';
 import { excuses } from './excuses.ts';
 import type { Family, Found } from './family.ts';
 import { finalLogs } from './final-logs.ts';
@@ -141,6 +142,21 @@ describe('the checker and its twin agree on', () => {
         shares.add(found);
       }
       expect(shares.tooRare(family.kinds)).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(families)(
+    `${count} brawls, judged as the family $name`,
+    (family) => {
+      for (let seed = 0; seed < count; seed += 1) {
+        const history = brawl(new Draws(seed));
+        if (!differs(family, history)) continue;
+        const small = shrunk(family, history);
+        const checked = counted(checkRun(historyInput([], { history: small })).anomalies, family.kinds);
+        const lines = small.map((operation) => JSON.stringify(operation)).join('\n');
+        expect(checked, `seed ${seed}\n${lines}`).toEqual(countedTwin(family.judge(small)));
+      }
     },
     PATIENCE_MS,
   );
