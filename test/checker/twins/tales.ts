@@ -23,6 +23,8 @@ export class Tale {
   #leader: number;
   #isr: readonly number[];
   #next = 1;
+  #faultsBegun = 0;
+  readonly #faults: { readonly name: string; readonly kind: string }[] = [];
   /** Sent to the present leader, not yet acknowledged. */
   #open: number[] = [];
   /** The leader has lost records of its own epoch: written again, they would have the names of others. */
@@ -45,7 +47,7 @@ export class Tale {
   #step(): void {
     const story = this.story;
     const node = this.#draws.pick(this.#all);
-    switch (this.#draws.below(13)) {
+    switch (this.#draws.below(15)) {
       case 0:
         return this.#commit();
       case 1:
@@ -70,6 +72,9 @@ export class Tale {
       case 10:
       case 11:
         return this.#poll(node);
+      case 12:
+      case 13:
+        return this.#fault(node);
       default:
         return this.#truncate(node);
     }
@@ -164,7 +169,40 @@ export class Tale {
     if (end === 0) return;
     if (node === this.#leader) this.#spoil();
     const to = end - 1 - this.#draws.below(Math.min(end, 2));
-    this.story.truncate(node, to, 'high-watermark', { highWatermark: to });
+    const other = this.#draws.pick(this.#all);
+    const answer = { leader: other, question: { epoch: 0 }, answer: { epoch: 0, endOffset: to } };
+    switch (this.#draws.below(6)) {
+      case 0:
+        return this.story.truncate(node, to, 'leader-epoch', answer);
+      case 1:
+        return this.story.truncate(node, to, 'high-watermark-on-election', { highWatermark: to });
+      case 2:
+        return this.story.truncate(node, to, 'offset-out-of-range', { leader: other, leaderStart: 0, leaderEnd: to });
+      case 3:
+        return this.story.truncate(node, to, 'whim', {});
+      default:
+        return this.story.truncate(node, to, 'high-watermark', { highWatermark: to });
+    }
+  }
+
+  /** A fault that harms no disk begins, or one that is under way ends. */
+  #fault(node: number): void {
+    const kind = this.#draws.pick(['crash', 'partition', 'pause']);
+    const under = this.#faults.pop();
+    if (under !== undefined && this.#draws.chance(0.6)) {
+      const evidence = this.#draws.chance(0.7) ? { effective: true } : { effective: false };
+      this.story.operation({
+        process: 'nemesis',
+        type: 'info',
+        f: under.kind,
+        value: { fault: under.name, phase: 'end', roles: {}, nodes: {}, ...evidence },
+      });
+      return;
+    }
+    this.#faultsBegun += 1;
+    const name = `f${this.#faultsBegun}`;
+    this.#faults.push({ name, kind });
+    this.story.fault(name, kind, this.#draws.pick<Record<string, number>>([{}, { leader: node }, { one: 1, two: 2 }]));
   }
 
   /** The last leader's log, whatever it has become, is everybody's in the end. */
