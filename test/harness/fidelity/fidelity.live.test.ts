@@ -93,7 +93,10 @@ describe.skipIf(!have.docker)('S1a paused, on our builds in containers', () => {
   });
 });
 
-describe.skipIf(!have.kafka)('on Apache Kafka', () => {
+/** Of brokers that take seconds to come up, and a try that may have to be played again. */
+const patientMs = 400_000;
+
+describe.skipIf(!have.kafka)('on Apache Kafka', { timeout: patientMs }, () => {
   it('S1a paused loses and diverges on 0.10.2.2, and is clean on 4.4.0', async () => {
     const { ended, counted } = await play('kafka', 'kafka:0.10.2.2,kafka:4.4.0', 's1a-paused');
     expect(answers(counted)).toEqual(['kafka:0.10.2.2 s1a-paused lost diverged', 'kafka:4.4.0 s1a-paused']);
