@@ -18,7 +18,7 @@ function logOf(draws: Draws): Uint8Array[] {
     if (draws.chance(0.3)) epoch += 1;
     const records = Array.from({ length: 1 + draws.below(3) }, (_, at) => ({
       key: draws.chance(0.7) ? draws.pick(['a', 'b', 'c']) : null,
-      value: draws.chance(0.15) ? null : `value ${next + at}`,
+      value: draws.chance(0.15) ? null : `value ${next + at}${draws.chance(0.04) ? ' and more'.repeat(600) : ''}`,
       headers: draws.chance(0.3) ? [{ key: 'h', value: draws.chance(0.5) ? Uint8Array.of(120) : null }] : [],
       timestampMs: 1000 + draws.below(50),
     }));
@@ -38,7 +38,7 @@ function damaged(draws: Draws, log: readonly Uint8Array[]): Uint8Array[] {
   const parts = [...log];
   const at = draws.below(parts.length);
   const part = parts[at] as Uint8Array;
-  switch (draws.below(12)) {
+  switch (draws.below(17)) {
     case 0:
       parts[at] = changed(part, (copy) => (copy[draws.below(copy.length)]! ^= 1 << draws.below(8)));
       break;
@@ -73,6 +73,14 @@ function damaged(draws: Draws, log: readonly Uint8Array[]): Uint8Array[] {
       break;
     case 9:
       parts[at] = sealed(part, (view) => view.setUint8(part.length - 1 - draws.below(8), draws.below(256)));
+      break;
+    case 10:
+    case 11:
+      // From the record count on: what the records say of themselves.
+      parts[at] = sealed(part, (view) => view.setUint8(57 + draws.below(part.length - 57), draws.below(256)));
+      break;
+    case 12:
+      parts[at] = sealed(part, (view) => view.setInt32(draws.pick([23, 57]), draws.pick([-1, 0, 1, 5, 2 ** 30])));
       break;
     default:
   }
@@ -119,7 +127,7 @@ function reportText({ compacted, copies, comparison }: PartitionReport): string[
 }
 
 describe('what is said of random replicas', () => {
-  it.each([0, 1, 2, 3, 4, 5])('as in golden file %i', (part) => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('as in golden file %i', (part) => {
     const lines = Array.from({ length: 12 }, (_, at) => {
       const seed = part * 12 + at;
       const draws = new Draws(seed);
