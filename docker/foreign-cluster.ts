@@ -20,7 +20,7 @@ import type { SegmentEvent } from './agent/messages.ts';
 import type { Engine } from './client.ts';
 import { connectEngine, reason } from './client.ts';
 import type { Place } from './cuts.ts';
-import type { ForeignCluster, ForeignSpec } from './foreign.ts';
+import type { ForeignCluster, ForeignSpec, OutputListener } from './foreign.ts';
 import { ensureImage } from './images.ts';
 import type { Contents, Pods } from './pods.ts';
 import { deployPods } from './pods.ts';
@@ -40,7 +40,7 @@ export async function deployForeign(spec: ForeignSpec): Promise<ForeignCluster> 
       image: await ensureImage(engine, [], spec.progress),
       nodes: spec.target.nodes({ brokers, addressOf, settings }),
       trace: null,
-      line: (node, text) => ear.hear(node, text),
+      line: (node, text, companion) => ear.hear(node, text, companion),
     };
   };
   try {
@@ -55,26 +55,27 @@ export async function deployForeign(spec: ForeignSpec): Promise<ForeignCluster> 
 function keepLogs({ directory, progress }: ForeignSpec, ear: Ear): void {
   try {
     mkdirSync(join(directory, 'logs'), { recursive: true });
-    ear.listen((node, line) => appendFileSync(join(directory, 'logs', `${node}.log`), `${line}\n`))();
+    ear.listen((node, line, companion) => {
+      const name = companion === undefined ? node : `${node}-${companion}`;
+      appendFileSync(join(directory, 'logs', `${name}.log`), `${line}\n`);
+    })();
   } catch (error) {
     progress(`cannot write ${join(directory, 'logs')}: ${reason(error)}`);
   }
 }
 
-type Listener = (node: NodeName, line: string) => void;
-
 /** Every line of every node, for whoever listens. */
 class Ear {
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<OutputListener>();
   /** Lines before the first call; null from then on. */
-  #backlog: Parameters<Listener>[] | null = [];
+  #backlog: Parameters<OutputListener>[] | null = [];
 
-  hear(node: NodeName, line: string): void {
-    if (this.#backlog !== null && this.#backlog.length < backlogMax) this.#backlog.push([node, line]);
-    for (const listener of this.#listeners) listener(node, line);
+  hear(...heard: Parameters<OutputListener>): void {
+    if (this.#backlog !== null && this.#backlog.length < backlogMax) this.#backlog.push(heard);
+    for (const listener of this.#listeners) listener(...heard);
   }
 
-  listen(listener: Listener): () => void {
+  listen(listener: OutputListener): () => void {
     for (const heard of this.#backlog ?? []) listener(...heard);
     this.#backlog = null;
     this.#listeners.add(listener);
@@ -89,7 +90,7 @@ class DockerForeignCluster implements ForeignCluster {
   readonly addresses: ReadonlyMap<NodeId, Address>;
   readonly kafkaAddresses: ReadonlyMap<NodeName, Address>;
   readonly target: Target;
-  readonly zooKeeper?: Address;
+  readonly zooKeeper?: NonNullable<ForeignCluster['zooKeeper']>;
   readonly #progress: (line: string) => void;
   readonly #pods: Pods;
   readonly #ear: Ear;
@@ -106,8 +107,8 @@ class DockerForeignCluster implements ForeignCluster {
     this.addresses = new Map(places.filter((place): place is [NodeId, Address] => place[0] !== 'controller'));
     this.target = spec.target;
     for (const node of pods.nodes) {
-      const { zooKeeperPort: port } = pods.plan(node);
-      if (port !== undefined) this.zooKeeper = { host: pods.address(node), port };
+      const { zooKeeper } = pods.plan(node);
+      if (zooKeeper !== undefined) this.zooKeeper = { host: pods.address(node), ...zooKeeper };
     }
     this.#progress = spec.progress;
     this.#pods = pods;
@@ -117,7 +118,7 @@ class DockerForeignCluster implements ForeignCluster {
   /** Such brokers tell no trace. */
   subscribe(_listener: (line: TraceLine) => void): void {}
 
-  onOutput(listener: Listener): () => void {
+  onOutput(listener: OutputListener): () => void {
     return this.#ear.listen(listener);
   }
 

@@ -17,18 +17,21 @@ export interface ForeignSpec extends Omit<DeploySpec, 'command'> {
   readonly settings: TargetSettings;
 }
 
+/** `companion`: the role of what printed the line, where it was not the node itself but what stands beside it. */
+export type OutputListener = (node: NodeName, line: string, companion?: string) => void;
+
 /** `subscribe` of such a cluster tells nothing: whoever wants lines makes them out of what is told here. */
 export interface ForeignCluster extends Cluster {
   readonly target: Target;
   /** Every place that answers Metadata: each broker's, and the controller's where it speaks Kafka's protocol. */
   readonly kafkaAddresses: ReadonlyMap<NodeName, Address>;
-  /** Where ZooKeeper answers, for a target whose leaders are moved through it. */
-  readonly zooKeeper?: Address;
+  /** Where ZooKeeper answers, for a target that keeps its metadata there, and the broker that is there to be the controller. */
+  readonly zooKeeper?: Address & { readonly controllerId: number };
   /**
    * What a node's process prints, standard output and standard error alike, line by line, from the moment of the call;
    * lines from before the first call are kept and told to it. Returns what ends the listening.
    */
-  onOutput(listener: (node: NodeName, line: string) => void): () => void;
+  onOutput(listener: OutputListener): () => void;
   /**
    * Watches the segments of one topic on every broker, instead of whatever was watched before. The listener first hears
    * of what is there already.

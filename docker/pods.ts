@@ -54,8 +54,8 @@ export interface Contents {
   readonly nodes: readonly NodePlan[];
   /** Where lines of the trace go, and the log goes to `logs/`. Null where there are none: all is told to `line`. */
   readonly trace: ((line: TraceLine) => void) | null;
-  /** Where every line of a node goes that tells no trace. */
-  readonly line: (node: NodeName, text: string) => void;
+  /** Where every line goes of a node that tells no trace, and of the companion with this role beside it. */
+  readonly line: (node: NodeName, text: string, companion?: string) => void;
 }
 
 const reachTimeoutMs = 3_000;
@@ -175,7 +175,7 @@ export class Pods {
     this.#network = network;
     this.#pods = new Map(pods.map((pod) => [pod.node, pod]));
     this.#processes = new Map(pods.map((pod) => [pod.node, this.#processOf(pod, contents)]));
-    this.#companions = new Map(pods.map((pod) => [pod.node, this.#companionsOf(pod)]));
+    this.#companions = new Map(pods.map((pod) => [pod.node, this.#companionsOf(pod, contents)]));
   }
 
   /** Starts wave after wave, the pods of one side by side, and looks whether their addresses can be reached. */
@@ -399,14 +399,16 @@ export class Pods {
   }
 
   /** What stands beside a node is not under test: its end is the environment's failure. */
-  #companionsOf(pod: Pod): NodeProcess[] {
+  #companionsOf(pod: Pod, contents: Contents): NodeProcess[] {
     return pod.companions.map((container, index) => {
       const plan = pod.plan.companions[index]!;
-      const logFile = join(this.#spec.directory, 'logs', `${pod.node}-${plan.role}.log`);
       const process: NodeProcess = new NodeProcess(pod.node, container, plan.exits, {
         trace: null,
-        log: (text) => this.#writeLog(logFile, text),
-        line: (text) => this.#waiting.get(process)?.(text),
+        log: () => {},
+        line: (text) => {
+          this.#waiting.get(process)?.(text);
+          contents.line(pod.node, text, plan.role);
+        },
         unexpectedExit: (detail) => this.#tellExit(process, pod.node, `${plan.role}: ${detail}`, 'environment'),
       });
       return process;

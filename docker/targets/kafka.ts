@@ -122,7 +122,7 @@ class KafkaTarget implements Target {
       port: kafkaPorts.broker,
       process: this.#kafka(version, { settings, ready }),
       companions: [zooKeeper],
-      zooKeeperPort: kafkaPorts.zookeeper,
+      zooKeeper: { port: kafkaPorts.zookeeper, controllerId },
       logDirectory: null,
     };
   }

@@ -62,8 +62,8 @@ export interface NodePlan {
   readonly process: ContainerPlan;
   /** Containers beside it in the same pod, started before it, such as ZooKeeper. They share its address. */
   readonly companions: readonly ContainerPlan[];
-  /** Where ZooKeeper answers in its pod, if it does. */
-  readonly zooKeeperPort?: number;
+  /** Where ZooKeeper answers in its pod, if it does; and the id of the broker that is there to be the controller. */
+  readonly zooKeeper?: { readonly port: number; readonly controllerId: number };
   /** Where `<topic>-<partition>/` folders lie; it must be in the process's data volume. Null: it keeps no replicas. */
   readonly logDirectory: string | null;
 }

@@ -8,7 +8,7 @@
  * Invariant: what a line says was seen, at its time or before. After `close` nothing is told and nothing is asked.
  */
 import type { SegmentEvent } from '../../docker/agent/messages.ts';
-import type { ForeignCluster } from '../../docker/foreign.ts';
+import type { ForeignCluster, OutputListener } from '../../docker/foreign.ts';
 import type { Cluster, NodeId, NodeName, TraceLine } from '../../nemesis/ports.ts';
 import type { Completion } from '../client/operations.ts';
 import { createLineCounter, type Sighting } from './lines.ts';
@@ -26,8 +26,8 @@ export interface ObserverOptions {
   readonly onSelfEnd?: (node: NodeName, words: string) => void;
   /** Told before a node's process is started. */
   readonly onStart?: (node: NodeName) => void;
-  /** Told with every line that a node prints. */
-  readonly onOutput?: (node: NodeName, line: string) => void;
+  /** Told with every line that is printed. */
+  readonly onOutput?: OutputListener;
 }
 
 export interface Observer {
@@ -83,9 +83,11 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
     if (batches.length > 0) sightings.push({ ...seen, event: 'append', batches });
     tell(sightings, time);
   };
-  const hearOutput = (node: NodeName, line: string): void => {
+  const hearOutput: OutputListener = (node, line, companion) => {
     if (closed) return;
-    options.onOutput?.(node, line);
+    options.onOutput?.(node, line, companion);
+    // What stands beside a node is not under test.
+    if (companion !== undefined) return;
     const last = lastLines.get(node) ?? [];
     last.push(line.slice(0, lineMax));
     if (last.length > lastLinesMax) last.shift();

@@ -5,7 +5,8 @@
  * a run left unclean is removed at once, as is one that broke while nobody used it. Two are kept at most, so that control
  * and candidate of a comparison stand side by side.
  *
- * Invariant: a cluster serves one run at a time, and after `release` none is left.
+ * Invariant: a cluster serves one run at a time, and no topic twice (a comparison of equal builds meets each seed twice);
+ * after `release` none is left.
  */
 import type { ForeignCluster, ForeignSpec } from '../../docker/foreign.ts';
 
@@ -21,7 +22,8 @@ interface Removal {
 }
 
 export interface ClusterPool {
-  take(spec: ForeignSpec): Promise<PooledCluster>;
+  /** A cluster that has never had this topic. */
+  take(spec: ForeignSpec, topic: string): Promise<PooledCluster>;
   /** Removes all that is kept. Never rejects. */
   release(): Promise<Removal>;
 }
@@ -29,7 +31,8 @@ export interface ClusterPool {
 interface Kept {
   readonly key: string;
   readonly cluster: ForeignCluster;
-  runs: number;
+  /** Of the runs that it served. */
+  readonly topics: Set<string>;
   broken: boolean;
 }
 
@@ -42,26 +45,26 @@ export function poolClusters(deploy: (spec: ForeignSpec) => Promise<ForeignClust
   let released = false;
 
   const fresh = async (key: string, spec: ForeignSpec): Promise<Kept> => {
-    const entry: Kept = { key, cluster: await deploy(spec), runs: 0, broken: false };
+    const entry: Kept = { key, cluster: await deploy(spec), topics: new Set(), broken: false };
     entry.cluster.onUnexpectedExit(() => (entry.broken = true));
     return entry;
   };
 
   return {
-    async take(spec) {
+    async take(spec, topic) {
       const key = JSON.stringify([spec.target.name, spec.brokers, spec.settings]);
-      const index = kept.findIndex((entry) => entry.key === key);
+      const index = kept.findIndex((entry) => entry.key === key && !entry.topics.has(topic));
       let entry = index < 0 ? undefined : kept.splice(index, 1)[0];
       if (entry?.broken === true) {
         await entry.cluster.close();
         entry = undefined;
       }
       const used = entry ?? (await fresh(key, spec));
-      used.runs += 1;
+      used.topics.add(topic);
       return {
         cluster: used.cluster,
         async end(clean) {
-          if (!clean || used.broken || released || used.runs >= runsMax) return used.cluster.close();
+          if (!clean || used.broken || released || used.topics.size >= runsMax) return used.cluster.close();
           kept.push(used);
           const surplus = kept.length > keptMax ? kept.shift() : undefined;
           return surplus === undefined ? { residue: [] } : surplus.cluster.close();

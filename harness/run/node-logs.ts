@@ -1,5 +1,6 @@
 /**
- * What the nodes of a foreign cluster print, written to `logs/<node>.log` of the run that it serves.
+ * What the nodes of a foreign cluster print, written to `logs/<node>.log` of the run that it serves; what a companion
+ * beside a node prints, to `logs/<node>-<role>.log`.
  *
  * Brokers that say every fetch print thousands of lines a second, so lines are gathered and written a few times a second.
  *
@@ -8,10 +9,10 @@
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NodeName } from '../../nemesis/ports.ts';
+import type { OutputListener } from '../../docker/foreign.ts';
 
 export interface NodeLogs {
-  write(node: NodeName, line: string): void;
+  write(...output: Parameters<OutputListener>): void;
   close(): void;
 }
 
@@ -26,7 +27,7 @@ const bytesMax = 64 * 1_024 * 1_024;
 
 export function openNodeLogs(directory: string): NodeLogs {
   const folder = join(directory, 'logs');
-  const logs = new Map<NodeName, NodeLog>();
+  const logs = new Map<string, NodeLog>();
   let failed = false;
 
   const attempt = (work: () => void): void => {
@@ -45,11 +46,11 @@ export function openNodeLogs(directory: string): NodeLogs {
         log.pending = [];
       }
     });
-  const logOf = (node: NodeName): NodeLog => {
-    let log = logs.get(node);
+  const logOf = (name: string): NodeLog => {
+    let log = logs.get(name);
     if (log === undefined) {
-      log = { file: openSync(join(folder, `${node}.log`), 'a'), pending: [], bytesLeft: bytesMax };
-      logs.set(node, log);
+      log = { file: openSync(join(folder, `${name}.log`), 'a'), pending: [], bytesLeft: bytesMax };
+      logs.set(name, log);
     }
     return log;
   };
@@ -57,9 +58,9 @@ export function openNodeLogs(directory: string): NodeLogs {
   const timer = setInterval(flush, flushMs);
 
   return {
-    write(node, line) {
+    write(node, line, companion) {
       attempt(() => {
-        const log = logOf(node);
+        const log = logOf(companion === undefined ? `${node}` : `${node}-${companion}`);
         if (log.bytesLeft <= 0) return;
         log.bytesLeft -= line.length + 1;
         log.pending.push(`${line}\n`);

@@ -13,7 +13,6 @@ import type { Cluster, NodeId, NodeName } from '../../nemesis/ports.ts';
 import { endsOf } from '../../nemesis/rest.ts';
 import type { ClusterView } from '../../nemesis/view.ts';
 import type { ForeignCluster } from '../../docker/foreign.ts';
-import { controllerId } from '../../docker/targets/kafka-settings.ts';
 import type { Capabilities, Target } from '../../docker/targets/target.ts';
 import { spreadReplicas } from '../client/admin-requests.ts';
 import type { ClientConfig } from '../client/contract.ts';
@@ -126,7 +125,7 @@ async function deployForeign(request: SubjectRequest): Promise<Subject> {
   const places = placesOf(config);
   const target = foreign.targetOf(config.build, places.brokers);
   const settings = settingsOf(config);
-  const pooled = await foreign.take({ ...places, target, settings, directory, progress, signal });
+  const pooled = await foreign.take({ ...places, target, settings, directory, progress, signal }, config.topic);
   const logs = openNodeLogs(directory);
   const observer = observe(pooled.cluster, {
     topic: config.topic,
@@ -135,7 +134,7 @@ async function deployForeign(request: SubjectRequest): Promise<Subject> {
     assignment: assignmentOf(config, pooled.cluster.brokers),
     onSelfEnd: request.onSelfEnd,
     onStart: request.onStart,
-    onOutput: (node, line) => logs.write(node, line),
+    onOutput: (node, line, companion) => logs.write(node, line, companion),
   });
   return foreignSubject(request, target, pooled, observer, logs);
 }
@@ -250,7 +249,7 @@ function settingsOf(config: RunConfig): Parameters<NonNullable<ChosenRuntime['fo
  */
 async function seat({ zooKeeper }: ForeignCluster): Promise<void> {
   if (zooKeeper === undefined) return;
-  if (await seatController(zooKeeper, controllerId, readyTimeoutMs)) return;
+  if (await seatController(zooKeeper, zooKeeper.controllerId, readyTimeoutMs)) return;
   throw new EnvironmentError('the broker that is there to be the controller did not become it');
 }
 

@@ -35,7 +35,8 @@ export async function deploy(target: Target): Promise<Stage> {
     settings,
   });
   const printed = new Map<number | 'controller', string[]>();
-  cluster.onOutput((node, line) => {
+  cluster.onOutput((node, line, companion) => {
+    if (companion !== undefined) return;
     const lines = printed.get(node) ?? [];
     lines.push(line);
     printed.set(node, lines);

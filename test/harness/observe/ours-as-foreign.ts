@@ -5,7 +5,7 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { watchSegments, type SegmentWatch } from '../../../docker/agent/watch.ts';
-import type { ForeignCluster, ForeignSpec } from '../../../docker/foreign.ts';
+import type { ForeignCluster, ForeignSpec, OutputListener } from '../../../docker/foreign.ts';
 import type { Target } from '../../../docker/targets/target.ts';
 import { deployLocal } from '../../../harness/local/runtime.ts';
 import { defaultRunConfig } from '../../../harness/plan/config.ts';
@@ -17,8 +17,8 @@ export interface Passing {
   readonly foreign: ForeignCluster;
   /** What tells its trace. */
   readonly own: Cluster;
-  /** A node prints a line. */
-  say(node: NodeName, line: string): void;
+  /** A node prints a line, or a companion beside it. */
+  say: OutputListener;
 }
 
 export const passingTarget: Target = {
@@ -45,7 +45,7 @@ export async function deployPassing(
       return command(place);
     },
   });
-  const listeners = new Set<(node: NodeName, line: string) => void>();
+  const listeners = new Set<OutputListener>();
   let watches: readonly SegmentWatch[] = [];
   const endWatches = (): void => {
     for (const watch of watches) watch.close();
@@ -91,8 +91,8 @@ export async function deployPassing(
   return {
     foreign,
     own,
-    say(node, line) {
-      for (const listener of listeners) listener(node, line);
+    say(...output) {
+      for (const listener of listeners) listener(...output);
     },
   };
 }

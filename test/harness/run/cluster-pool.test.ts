@@ -27,7 +27,9 @@ function stage() {
     };
     return Promise.resolve(cluster);
   });
-  return { pool, deployed, take: (name: string) => pool.take(specOf(name)) };
+  let runs = 0;
+  const take = (name: string, topic = `tide-${(runs += 1)}`) => pool.take(specOf(name), topic);
+  return { pool, deployed, take };
 }
 
 function specOf(name: string): ForeignSpec {
@@ -64,6 +66,16 @@ describe('a pool of clusters', () => {
   it('never gives one cluster to two runs at once', async () => {
     const { take, deployed } = stage();
     await Promise.all([take('old'), take('old')]);
+    expect(deployed).toHaveLength(2);
+  });
+
+  it('gives no cluster to a run whose topic it has had already', async () => {
+    const { take, deployed } = stage();
+    await (await take('old', 'tide-7')).end(true);
+    const again = await take('old', 'tide-7');
+    expect(deployed).toHaveLength(2);
+    await again.end(true);
+    await take('old', 'tide-8');
     expect(deployed).toHaveLength(2);
   });
 

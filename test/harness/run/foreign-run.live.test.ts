@@ -77,9 +77,12 @@ describe('a run of a cluster that tells no trace', () => {
   });
 
   it('writes observations, settles by what is known, and leaves a clean cluster to the next one', async () => {
+    const speak = (seed: number) => (step: string) => {
+      if (step === 'healing') deployed[0]!.say('controller', `heard in run ${seed}`, 'zookeeper');
+    };
     const reports = [
-      await run(runtime, { build: 'kafka:1.0.0' }),
-      await run(runtime, { build: 'kafka:1.0.0', seed: 2 }),
+      await run(runtime, { build: 'kafka:1.0.0' }, speak(1)),
+      await run(runtime, { build: 'kafka:1.0.0', seed: 2 }, speak(2)),
     ];
     expect(reports.map(({ error, results }) => [error, results?.valid])).toEqual([
       [null, true],
@@ -96,6 +99,7 @@ describe('a run of a cluster that tells no trace', () => {
       });
       expect(existsSync(join(folder(seed), 'data', '1', `tide-${seed}-0`))).toBe(true);
       expect(existsSync(join(folder(seed), 'data', '1', `tide-${3 - seed}-0`))).toBe(false);
+      expect(read(seed, 'logs/controller-zookeeper.log')).toBe(`heard in run ${seed}\n`);
     }
     expect(await releaseRuntime(runtime)).toBeNull();
   }, 60_000);
