@@ -34,6 +34,7 @@ import {
 import { splitKey } from '../client/operations.ts';
 import { EnvironmentError } from '../errors.ts';
 import { moveByRequests, moveByZooKeeper, type MoveTools } from './leader-moves.ts';
+import { reachOf, type Reach } from './reach.ts';
 import { roundTrip } from './sockets.ts';
 
 export interface Admin {
@@ -48,6 +49,8 @@ export interface Admin {
    * out; `missing` says why, one sentence each.
    */
   endOffsets(partitions: readonly Key[]): Promise<EndOffsets>;
+  /** Rejects where a broker names an address that is not the cluster's own: its clients would go there. */
+  demandOwnAddresses(): Promise<void>;
 }
 
 export interface EndOffsets {
@@ -64,6 +67,8 @@ export interface AdminOptions {
   /** As negotiated; what our own brokers are asked in, if not given. */
   readonly versions?: AdminVersions;
   readonly moves?: LeaderMoves;
+  /** Whom brokers may refer to; if not given, one another. */
+  readonly reach?: Reach;
 }
 
 interface NewTopic {
@@ -81,7 +86,7 @@ interface NewTopic {
 export function createAdmin(
   addresses: ReadonlyMap<NodeId, Address>,
   requestTimeoutMs = 1_000,
-  { versions = adminVersions, moves = { by: 'own' } }: AdminOptions = {},
+  { versions = adminVersions, moves = { by: 'own' }, reach = reachOf(addresses.values()) }: AdminOptions = {},
 ): Admin {
   const askAt = <A extends AdminApi>(
     address: Address,
@@ -135,6 +140,8 @@ export function createAdmin(
     if (!isRefusedByOther(first.body)) return first.body;
     const controller = controllerOf((await ask('Metadata', metadataRequest([]))).body);
     if (controller === null) return first.body;
+    const refused = reach(controller);
+    if (refused !== null) throw new EnvironmentError(`the controller is not asked: ${refused}`);
     // As with `isAwake`: throws where it does not answer at once.
     await askAt(controller, 'Metadata', metadataRequest([]), awakeTimeoutMs);
     return askAt(controller, api, body, requestTimeoutMs);
@@ -170,6 +177,15 @@ export function createAdmin(
         missing.push(reason instanceof Error ? reason.message : String(reason));
       }
       return { ends, missing };
+    },
+    async demandOwnAddresses() {
+      for (const asked of addresses.keys()) {
+        const { body } = await ask('Metadata', metadataRequest([]), [asked]);
+        for (const { nodeId, ...named } of body.brokers) {
+          const refused = reach(named);
+          if (refused !== null) throw new EnvironmentError(`broker ${asked} names broker ${nodeId}: ${refused}`);
+        }
+      }
     },
     async createTopic(topic) {
       const deadline = performance.now() + topic.timeoutMs;

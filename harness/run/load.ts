@@ -23,6 +23,7 @@ import { startThread } from '../workload/thread.ts';
 import type { Source, ThreadPorts } from '../workload/thread.ts';
 import { evidenceOfCall, writtenLoad } from '../workload/written.ts';
 import type { LoadPlan } from '../sim/simulation.ts';
+import { reachOf, type Reach } from './reach.ts';
 import type { Recorder } from './recorder.ts';
 import type { Clock } from './sockets.ts';
 import { clockFrom, driveClient } from './sockets.ts';
@@ -34,6 +35,8 @@ export interface LoadOptions {
   readonly random: Random;
   /** As negotiated with brokers that are not ours. */
   readonly versions?: ClientConfig['versions'] | undefined;
+  /** Whom brokers may refer clients to; if not given, one another. */
+  readonly reach?: Reach | undefined;
   /** Told of every operation that has ended, when it is written down. */
   readonly onCompletion?: ((completion: Completion) => void) | undefined;
   /** Exactly these operations, instead of those that the workload draws. */
@@ -108,6 +111,7 @@ interface Shared {
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly concurrency: number;
+  readonly reach: Reach;
   clientConfig(process: number): ClientConfig;
   readonly onCompletion?: ((completion: Completion) => void) | undefined;
   /** Does `action`; if it throws, ends the whole load with that error. */
@@ -129,6 +133,7 @@ function createShared(options: LoadOptions): Shared {
     recorder,
     clock,
     concurrency: config.concurrency,
+    reach: options.reach ?? reachOf(addresses.values()),
     onCompletion: options.onCompletion,
     clientConfig: (process) => ({
       ...defaultClientConfig,
@@ -170,7 +175,12 @@ function run(shared: Shared, firstProcess: number, sourceOf: (process: number) =
       return () => clearTimeout(timer);
     },
     drive: (process, onComplete) =>
-      driveClient(shared.clientConfig(process), clock, (completion) => shared.guard(() => onComplete(completion))),
+      driveClient(
+        shared.clientConfig(process),
+        clock,
+        (completion) => shared.guard(() => onComplete(completion)),
+        shared.reach,
+      ),
     recordInvoke: (process, operation, first) =>
       recorder.invoke(process, operation, shared.clientConfig(process).acks, final && first),
     recordComplete(process, completion) {

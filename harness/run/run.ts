@@ -261,6 +261,7 @@ class Run {
       random,
       plan,
       versions: spoken.versions,
+      reach: spoken.reach,
       onCompletion: (completion) => subject.completed(completion),
       clockOriginNs: this.#clockOriginNs,
       onFailure: (error) => this.#fail(error),

@@ -5,7 +5,8 @@
  * that decides a verdict: `connect-failed` when no connection came about, so that nothing was written, and `closed` when
  * one ended that may have carried the request. Closing drops what a broker may still answer.
  *
- * Invariant: after `close` no socket and no timer of the driver is left, and its client hears nothing any more.
+ * Invariant: after `close` no socket and no timer of the driver is left, and its client hears nothing any more. No
+ * connection is opened to an address that `reach` refuses: to the client it is one that nobody answers at.
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -13,10 +14,12 @@ import { FrameSplitter, ProtocolError, decodeResponse, encodeRequest, frame } fr
 import type { ApiName, RequestBody, ResponseBody, Unpackers } from '../../broker/protocol/index.ts';
 import { unpackLz4 } from '../../checker/logs/lz4.ts';
 import { unpackSnappy } from '../../checker/logs/snappy.ts';
+import type { Address } from '../../nemesis/ports.ts';
 import { clientId, createClient, nextDeadlineNs, step } from '../client/client.ts';
 import type { ClientConfig, ClientEffect, ClientEvent, ClientResponse, ClientSend } from '../client/contract.ts';
 import type { Completion } from '../client/operations.ts';
 import type { ClientDriver } from '../workload/thread.ts';
+import { reachOf } from './reach.ts';
 
 /** Node has none of its own. */
 const unpackers: Unpackers = { snappy: unpackSnappy, lz4: unpackLz4 };
@@ -31,14 +34,15 @@ export function clockFrom(originNs: bigint): Clock {
   return () => Number(process.hrtime.bigint() - originNs);
 }
 
-/** One client on real sockets. `onComplete` must not throw. */
+/** One client on real sockets, which speaks to its bootstrap list only, or to whom `reach` allows. `onComplete` must not throw. */
 export function driveClient(
   config: ClientConfig,
   clock: Clock,
   onComplete: (completion: Completion) => void,
+  reach = reachOf(config.bootstrap),
 ): ClientDriver {
   const state = createClient({ unpackers, ...config });
-  const endpoints = new Map<number, { readonly host: string; readonly port: number }>();
+  const endpoints = new Map<number, Address>();
   const connections = new Map<number, Connection>();
   const events: ClientEvent[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -66,7 +70,7 @@ export function driveClient(
         endpoints.set(effect.node, effect);
         break;
       case 'send':
-        connectionTo(effect.node).send(effect);
+        send(effect);
         break;
       case 'close':
         connections.get(effect.node)?.end();
@@ -78,11 +82,17 @@ export function driveClient(
     }
   };
 
-  const connectionTo = (node: number): Connection => {
-    const open = connections.get(node);
-    if (open !== undefined) return open;
+  const send = (request: ClientSend): void => {
+    const { node } = request;
     const endpoint = endpoints.get(node);
     if (endpoint === undefined) throw new Error(`${clientId(config.process)} has no endpoint of broker ${node}`);
+    if (reach(endpoint) === null) connectionTo(node, endpoint).send(request);
+    else take({ type: 'connect-failed', node });
+  };
+
+  const connectionTo = (node: number, endpoint: Address): Connection => {
+    const open = connections.get(node);
+    if (open !== undefined) return open;
     const connection = openConnection(endpoint, clientId(config.process), (event) => {
       if (event.type !== 'sent' && event.type !== 'response') connections.delete(node);
       take(event.type === 'response' ? ({ ...event, node } as ClientResponse) : { ...event, node });
@@ -137,11 +147,7 @@ interface Connection {
   end(): void;
 }
 
-function openConnection(
-  endpoint: { readonly host: string; readonly port: number },
-  from: string,
-  listener: (event: ConnectionEvent) => void,
-): Connection {
+function openConnection(endpoint: Address, from: string, listener: (event: ConnectionEvent) => void): Connection {
   const waiting: (ClientSend | Outgoing)[] = [];
   const unanswered = new Map<number, { readonly api: ApiName; readonly version: number }>();
   const splitter = new FrameSplitter(maxResponseBytes);
@@ -212,7 +218,7 @@ function answer(
 
 /** One request on a connection of its own. Rejects with one clear line when there is no answer within `timeoutMs`. */
 export function roundTrip<A extends ApiName>(
-  endpoint: { readonly host: string; readonly port: number },
+  endpoint: Address,
   from: string,
   request: { readonly api: A; readonly version: number; readonly body: RequestBody<A> },
   timeoutMs: number,

@@ -29,6 +29,7 @@ import { seatController } from './leader-moves.ts';
 import { negotiateVersions } from './negotiate.ts';
 import { nodeCommand } from './node-command.ts';
 import { openNodeLogs, type NodeLogs } from './node-logs.ts';
+import { reachOf, type Reach } from './reach.ts';
 import type { ChosenRuntime } from './runtimes.ts';
 import { warmUp } from './warm-up.ts';
 
@@ -63,6 +64,8 @@ export interface Subject {
 export interface Spoken {
   readonly admin: Admin;
   readonly versions?: ClientConfig['versions'];
+  /** Whom its brokers may refer clients to; if not given, one another. */
+  readonly reach?: Reach;
 }
 
 /** Of brokers that others wrote; of ours nothing. */
@@ -165,11 +168,23 @@ function foreignSubject(
       const versions = await negotiateVersions(foreign.addresses, { timeoutMs, signal });
       metadataVersion = versions.client.Metadata;
       await seat(foreign);
-      const moves = movesOf(target, foreign.zooKeeper);
-      const admin = createAdmin(foreign.addresses, config.clientTimeoutMs, { versions: versions.admin, moves });
+      const reach = reachOf(foreign.kafkaAddresses.values());
+      const admin = createAdmin(foreign.addresses, config.clientTimeoutMs, {
+        versions: versions.admin,
+        moves: movesOf(target, foreign.zooKeeper),
+        reach,
+      });
+      await admin.demandOwnAddresses();
       const { replicationFactor } = config;
-      await warmUp({ admin, addresses: foreign.addresses, versions: versions.client, replicationFactor, signal });
-      return { admin, versions: versions.client };
+      await warmUp({
+        admin,
+        addresses: foreign.addresses,
+        versions: versions.client,
+        replicationFactor,
+        reach,
+        signal,
+      });
+      return { admin, versions: versions.client, reach };
     },
     begin: () => observer.begin(metadataVersion),
     assignment: assignmentOf(config, foreign.brokers),

@@ -13,6 +13,7 @@ import { keyOf, type Completion } from '../client/operations.ts';
 import { spreadReplicas } from '../client/admin-requests.ts';
 import { readyTimeoutMs } from '../plan/patience.ts';
 import type { Admin } from './admin.ts';
+import type { Reach } from './reach.ts';
 import { clockFrom, driveClient } from './sockets.ts';
 
 export interface WarmUpOptions {
@@ -20,6 +21,7 @@ export interface WarmUpOptions {
   readonly addresses: ReadonlyMap<NodeId, Address>;
   readonly versions: ClientConfig['versions'] | undefined;
   readonly replicationFactor: number;
+  readonly reach: Reach;
   readonly signal: AbortSignal;
 }
 
@@ -28,7 +30,8 @@ const quickMs = 200;
 const quickInARow = 5;
 const timeoutMs = 30_000;
 
-export async function warmUp({ admin, addresses, versions, replicationFactor, signal }: WarmUpOptions): Promise<void> {
+export async function warmUp(options: WarmUpOptions): Promise<void> {
+  const { admin, addresses, versions, replicationFactor, reach, signal } = options;
   const brokers = [...addresses.keys()];
   const assignment = spreadReplicas(brokers, brokers.length, replicationFactor);
   const partitions = brokers.length;
@@ -49,7 +52,8 @@ export async function warmUp({ admin, addresses, versions, replicationFactor, si
     unixOriginMs: Date.now(),
     versions: versions ?? defaultClientConfig.versions,
   };
-  const client = driveClient(config, clockFrom(process.hrtime.bigint()), (completion) => waiting.shift()?.(completion));
+  const clock = clockFrom(process.hrtime.bigint());
+  const client = driveClient(config, clock, (completion) => waiting.shift()?.(completion), reach);
   const send = async (partition: number, value: number): Promise<boolean> => {
     const began = performance.now();
     const { promise, resolve } = Promise.withResolvers<Completion>();

@@ -3,6 +3,7 @@ import { ErrorCode } from '../../../broker/protocol/index.ts';
 import type { RequestBody } from '../../../broker/protocol/index.ts';
 import { adminVersions } from '../../../harness/client/admin-requests.ts';
 import { createAdmin } from '../../../harness/run/admin.ts';
+import { reachOf } from '../../../harness/run/reach.ts';
 import type { LittleBroker } from './little-broker.ts';
 import { closedPort, startLittleBroker } from './little-broker.ts';
 
@@ -84,12 +85,32 @@ describe('the admin client', () => {
       asked = body;
       return null;
     };
-    const admin = createAdmin(new Map([[1, broker.address]]));
+    const reach = reachOf([broker.address, controller.address]);
+    const admin = createAdmin(new Map([[1, broker.address]]), 1_000, { reach });
     const assignment = [[1], [1], [1], [1]];
     await admin.createTopic({ name: 'tide', partitions: 4, replicationFactor: 1, assignment, timeoutMs: 5_000 });
     expect(controller.requests).toEqual(['Metadata', 'CreateTopics']);
     expect(asked).toMatchObject({ topics: [{ numPartitions: -1, assignments: [{ brokerIds: [1] }, {}, {}, {}] }] });
     await controller.close();
+  });
+
+  it('asks nobody at an address that is not the cluster’s own, whoever names it', async () => {
+    const stranger = await startLittleBroker(4, 9);
+    const known = broker.metadata();
+    broker.answers.Metadata = () => ({
+      ...known,
+      brokers: [...known.brokers, { nodeId: 9, ...stranger.address, rack: null }],
+      controllerId: 9,
+    });
+    const refused = { name: 'tide', errorCode: ErrorCode.NOT_CONTROLLER, errorMessage: null };
+    broker.answers.CreateTopics = () => ({ throttleTimeMs: 0, topics: [refused] });
+    const admin = createAdmin(new Map([[1, broker.address]]));
+    const where = `${stranger.address.host}:${stranger.port} is no address of this cluster`;
+    await expect(admin.demandOwnAddresses()).rejects.toThrow(`broker 1 names broker 9: ${where}`);
+    const topic = { name: 'tide', partitions: 4, replicationFactor: 1, timeoutMs: 100 };
+    await expect(admin.createTopic(topic)).rejects.toThrow(`the controller is not asked: ${where}`);
+    expect(stranger.requests).toEqual([]);
+    await stranger.close();
   });
 
   it('speaks the versions that it is given', async () => {

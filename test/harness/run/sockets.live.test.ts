@@ -91,6 +91,23 @@ describe('a client on real sockets', () => {
     }
   });
 
+  it('opens no connection to an address that only a broker names', async () => {
+    const stranger = await startLittleBroker(8, 2);
+    const { topics, ...known } = broker.metadata();
+    const partitions = topics[0]!.partitions.map((partition) => ({ ...partition, leaderId: 2 }));
+    broker.answers.Metadata = () => ({
+      ...known,
+      brokers: [...known.brokers, { nodeId: 2, ...stranger.address, rack: null }],
+      topics: [{ ...topics[0]!, partitions }],
+    });
+    const client = startClient();
+    expect(await client.run(send)).toMatchObject({ type: 'fail', error: 'connection-refused' });
+    await client.run({ f: 'assign', keys: ['tide-3'], seek: 'earliest' });
+    expect(await client.run({ f: 'poll' })).toMatchObject({ type: 'fail' });
+    expect([stranger.requests, stranger.connections()]).toEqual([[], 0]);
+    await stranger.close();
+  });
+
   it('that gets no answer is info at its deadline, and its connection is closed', async () => {
     onProduce('silent');
     const client = startClient();
