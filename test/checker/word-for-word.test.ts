@@ -10,6 +10,7 @@ import type { RunResults } from '../../checker/results.ts';
 import { expectGolden } from '../golden.ts';
 import { findingsText } from './findings-text.ts';
 import { grounded } from './grounded.ts';
+import { keepers } from './keepers.ts';
 import { s10, s11, s1a, s1aPrime, s1b, s2, s3b } from './schedules.ts';
 import { sheaf } from './sheaves.ts';
 import { historyInput, quiet, Story } from './story.ts';
@@ -154,7 +155,20 @@ describe('what is said of', () => {
       below.hw(below.end(leader), 1, 2, 3);
       below.ack(value, leader, value === 1 ? [] : value === 2 ? [1, 2, 3] : [1, 2]);
     }
+    const contradicting = (offsets: readonly number[]): Story => {
+      const story = quiet(1);
+      for (const [node, hash] of [
+        [2, '0000000a'],
+        [1, '0000000b'],
+      ] as const) {
+        story.line(node, { event: 'append', ...where, batches: offsets.map((offset) => batchOf(offset, hash)) });
+        story.truncate(node, 1, 'high-watermark', { highWatermark: 1 });
+      }
+      return story;
+    };
     expectWords('leaders', [
+      ['different bytes in one epoch', contradicting([1]).check()],
+      ['different bytes in one epoch at several offsets', contradicting([1, 2, 3]).check()],
       ['two in one epoch', usurped({ clean: true, nobody: false }).check()],
       ['two in one epoch that began uncleanly after nobody led', usurped({ clean: false, nobody: true }).check()],
       ['two in one epoch of a topic that was deleted', deleted.check()],
@@ -248,6 +262,16 @@ describe('what is said of tales', () => {
     expectWords(
       `tales-${part}`,
       drawn.map((seed) => [`tale ${seed}`, checkRun(tales.generate(new Draws(seed)))] as const),
+    );
+  });
+});
+
+describe('what is said of followers that keep what they had', () => {
+  it.each([0, 1, 2])('as in golden file %i', (part) => {
+    const drawn = Array.from({ length: 16 }, (_, at) => part * 16 + at);
+    expectWords(
+      `keepers-${part}`,
+      drawn.map((seed) => [`story ${seed}`, keepers(new Draws(seed)).check()] as const),
     );
   });
 });

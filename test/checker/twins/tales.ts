@@ -24,6 +24,8 @@ export class Tale {
   #isr: readonly number[];
   #next = 1;
   #faultsBegun = 0;
+  /** Every election is clean and no disk loses anything: then replicas are also compared while they live. */
+  readonly #calm: boolean;
   readonly #faults: { readonly name: string; readonly kind: string }[] = [];
   /** Sent to the present leader, not yet acknowledged. */
   #open: number[] = [];
@@ -33,7 +35,8 @@ export class Tale {
   constructor(draws: Draws) {
     this.#draws = draws;
     this.#all = draws.chance(0.3) ? [1, 2] : [1, 2, 3];
-    const uncleanElection = draws.chance(0.7);
+    this.#calm = draws.chance(0.25);
+    const uncleanElection = !this.#calm && draws.chance(0.7);
     const minInsyncReplicas = 1 + draws.below(2);
     this.story = new Story({ brokers: this.#all.length, minInsyncReplicas, uncleanElection, build: 'hw' });
     this.#leader = draws.pick(this.#all);
@@ -140,7 +143,7 @@ export class Tale {
     this.#leader = node;
     this.#isr = this.#some(node);
     const story = this.story;
-    story.elect(node, this.#isr, { clean: this.#draws.chance(0.5) });
+    story.elect(node, this.#isr, { clean: this.#calm || this.#draws.chance(0.5) });
     if (this.#draws.chance(0.8)) {
       story.lead();
       if (this.#draws.chance(0.2)) this.#truncate(node);
@@ -156,7 +159,7 @@ export class Tale {
     const end = this.story.end(node);
     const flushed = this.#draws.below(end + 1);
     if (node === this.#leader) this.#spoil();
-    this.story.restart(node, this.#draws.below(end + 1), this.#draws.chance(0.5) ? { flushed } : null);
+    this.story.restart(node, this.#draws.below(end + 1), !this.#calm && this.#draws.chance(0.5) ? { flushed } : null);
   }
 
   #spoil(): void {
@@ -208,7 +211,7 @@ export class Tale {
   /** The last leader's log, whatever it has become, is everybody's in the end. */
   #settle(): void {
     const story = this.story;
-    story.begin(this.#leader, [this.#leader], { clean: this.#draws.chance(0.5) });
+    story.begin(this.#leader, [this.#leader], { clean: this.#calm || this.#draws.chance(0.5) });
     story.settle((node) => {
       story.follow(node);
       const common = story.commonEnd(this.#leader, node);
