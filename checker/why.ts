@@ -107,7 +107,12 @@ class Teller {
       `Broker ${writer}, leader in epoch ${epoch}, appended ${what} at offset ${offset} of ${key}.`,
       [row],
     );
-    const copies = all.filter((stay) => stays.node.get(stay) !== writer);
+    const elsewhere = all.filter((stay) => stays.node.get(stay) !== writer);
+    for (const other of elsewhere.filter((stay) => !stays.isSameBatch(stay, written))) {
+      const text = `Broker ${stays.node.get(other)} put other bytes at offset ${offset} in the same epoch.`;
+      this.#tell(epoch, phase.copy, text, [stays.appended.get(other)]);
+    }
+    const copies = elsewhere.filter((stay) => stays.isSameBatch(stay, written));
     if (copies.length === 0) return;
     const rows = [...new Map(copies.map((stay) => [stays.node.get(stay), stays.appended.get(stay)])).values()];
     const nodes = copies.map((stay) => stays.node.get(stay));

@@ -245,7 +245,7 @@ describe('what is said of brawls', () => {
   });
 
   it('refers to operations that there are', () => {
-    for (let seed = 0; seed < 200; seed += 1) {
+    for (let seed = 0; seed < 80; seed += 1) {
       const history = brawl(new Draws(seed), ['a-0', 'b-0']);
       for (const { evidence, consequences } of ofHistory(history).anomalies) {
         for (const reference of [...evidence, ...consequences.flatMap((each) => each.evidence)]) {
