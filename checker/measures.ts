@@ -38,7 +38,9 @@ export function measure(evidence: Evidence, exposures: readonly Exposure[] | nul
     const partitions = [...observed.partitions.values()];
     measures['electionsSeen'] = sum(partitions.map(({ elections }) => elections.length));
     measures['truncationsSeen'] = sum(
-      partitions.map((each) => each.truncations.filter(({ from, to }) => from !== null && to !== null && to < from).length),
+      partitions.map(
+        (each) => each.truncations.filter(({ from, to }) => from !== null && to !== null && to < from).length,
+      ),
     );
     measures['observations'] = observed.lines;
   }

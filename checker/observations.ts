@@ -83,6 +83,8 @@ export interface Observations {
   readonly partitions: ReadonlyMap<Key, SeenPartition>;
   /** What brokers said as they ended themselves. */
   readonly ended: readonly (Seen & { readonly node: TraceNode; readonly words: string })[];
+  /** Of brokers whose segments could not be seen any more, why; it is damage too. */
+  readonly blind: readonly string[];
   readonly lines: number;
   /** Empty when nothing is missing. */
   readonly damage: readonly string[];
@@ -128,6 +130,7 @@ class Reader {
   readonly #ended: (Seen & { node: TraceNode; words: string })[] = [];
   readonly #next = new Map<string, number>();
   readonly #damage: string[] = [];
+  readonly #blind: string[] = [];
   #flaws = 0;
 
   flaw(text: string): void {
@@ -149,6 +152,12 @@ class Reader {
     if (event === 'ended') {
       const { words } = fields;
       this.#ended.push({ ...seen, node, words: typeof words === 'string' ? saidIn(words) : 'it did not say why' });
+      return null;
+    }
+    if (event === 'blind') {
+      const why = `the segments of ${nodeName(node)} could not be seen from ${Math.round(time / 1e6)} ms on`;
+      this.#blind.push(why);
+      this.flaw(typeof fields['words'] === 'string' ? `${why}: ${fields['words']}` : why);
       return null;
     }
     const { partition } = fields;
@@ -184,7 +193,7 @@ class Reader {
     }
     const more = this.#flaws - this.#damage.length;
     const damage = more > 0 ? [...this.#damage, `${more} more flaws of the observations`] : this.#damage;
-    return { partitions: this.#partitions, ended: this.#ended, lines, damage };
+    return { partitions: this.#partitions, ended: this.#ended, blind: this.#blind, lines, damage };
   }
 }
 

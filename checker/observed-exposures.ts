@@ -51,13 +51,13 @@ export function findObservedExposures({ partitions, damage }: Observations): Obs
     }
   }
   found.sort((x, y) => byText(x.key, y.key) || x.leaderEpoch - y.leaderEpoch || x.node - y.node);
-  if (found.length > 0) return { exposures: found, doubt: dark === 0 ? null : darkMoments(dark) };
+  const missing = damage.length === 0 ? null : 'observations are missing';
+  if (found.length > 0) return { exposures: found, doubt: dark === 0 ? missing : darkMoments(dark) };
   if (dark > 0) {
     const why = seen ? darkMoments(dark) : 'no high watermark of a follower was seen';
     return { exposures: null, doubt: why };
   }
-  if (damage.length > 0) return { exposures: null, doubt: 'lines of the observations are missing' };
-  return { exposures: found, doubt: null };
+  return { exposures: missing === null ? found : null, doubt: missing };
 }
 
 function darkMoments(count: number): string {

@@ -29,7 +29,9 @@ export function whyObserved(evidence: Evidence, { kind, key, offset }: Finding):
   if (partition === undefined || key === null || offset === null || !told.has(kind)) return [];
   const acks = partition.acks.filter(({ base, last, acks: asked }) => asked !== 0 && base <= offset && offset <= last);
   const since = acks[0]?.time ?? -Infinity;
-  const cuts = partition.truncations.filter(({ from, to, time }) => from !== null && to !== null && to <= offset && time >= since);
+  const cuts = partition.truncations.filter(
+    ({ from, to, time }) => from !== null && to !== null && to <= offset && time >= since,
+  );
   const steps = [
     ...acks.slice(0, maxOfEach).map((ack) => acknowledged(offset, ack)),
     ...partition.elections
@@ -61,7 +63,10 @@ function truncated({ truncations }: SeenPartition, { node, from, to, time, words
     words ??
     truncations.find(
       (other) =>
-        other.node === node && (other.to ?? to) === to && other.words !== null && Math.abs(other.time - time) < togetherNs,
+        other.node === node &&
+        (other.to ?? to) === to &&
+        other.words !== null &&
+        Math.abs(other.time - time) < togetherNs,
     )?.words;
   const rule = said === undefined ? 'by which rule, nothing tells' : `as its log said: ${said}`;
   return step(`The log of broker ${node} was seen to be cut from ${from} to ${to}; ${rule}.`, time, reference);

@@ -24,7 +24,7 @@ export interface Agent {
   ask(request: ProbeRequest, timeoutMs?: number): Promise<Probed>;
   /**
    * Watches segments, instead of whatever was watched before: `listener` hears of what is there, and then of every
-   * change. It hears an error when segments cannot be read.
+   * change. It hears an error when segments cannot be read any more.
    */
   watch(request: WatchRequest, listener: (event: SegmentEvent | Error) => void): Promise<void>;
   /** True once, after the agent has healed without being asked. */
@@ -56,6 +56,7 @@ class AgentLink implements Agent {
   #complaint = '';
   #healed = false;
   #watcher: (event: SegmentEvent | Error) => void = () => {};
+  #closed = false;
 
   constructor(container: Container, stream: Duplex, name: string) {
     this.#container = container;
@@ -99,6 +100,7 @@ class AgentLink implements Agent {
   }
 
   close(): void {
+    this.#closed = true;
     clearInterval(this.#beat);
     this.#stream.destroy();
   }
@@ -138,5 +140,9 @@ class AgentLink implements Agent {
     const error = new Error(`the agent of ${this.#name} is gone${complaint === '' ? '' : `: ${complaint}`}`);
     for (const waiting of this.#waiting.values()) waiting.reject(error);
     this.#waiting.clear();
+    // Of a stream that breaks several signs come.
+    const watcher = this.#watcher;
+    this.#watcher = () => {};
+    if (!this.#closed) watcher(error);
   }
 }

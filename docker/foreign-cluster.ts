@@ -91,7 +91,6 @@ class DockerForeignCluster implements ForeignCluster {
   readonly kafkaAddresses: ReadonlyMap<NodeName, Address>;
   readonly target: Target;
   readonly zooKeeper?: NonNullable<ForeignCluster['zooKeeper']>;
-  readonly #progress: (line: string) => void;
   readonly #pods: Pods;
   readonly #ear: Ear;
 
@@ -110,7 +109,6 @@ class DockerForeignCluster implements ForeignCluster {
       const { zooKeeper } = pods.plan(node);
       if (zooKeeper !== undefined) this.zooKeeper = { host: pods.address(node), ...zooKeeper };
     }
-    this.#progress = spec.progress;
     this.#pods = pods;
     this.#ear = ear;
   }
@@ -136,7 +134,7 @@ class DockerForeignCluster implements ForeignCluster {
 
   async watchSegments(
     { topic, clockOriginNs }: { readonly topic: string; readonly clockOriginNs: bigint },
-    listener: (node: NodeId, event: SegmentEvent) => void,
+    listener: (node: NodeId, event: SegmentEvent | Error) => void,
   ): Promise<void> {
     await Promise.all(
       this.brokers.map(async (node) => {
@@ -144,10 +142,7 @@ class DockerForeignCluster implements ForeignCluster {
         if (logDirectory === null) return;
         const directory = relative(process.dataDirectory, logDirectory) || '.';
         const request = { directory, topic, clockOriginNs: String(clockOriginNs) };
-        await this.#pods.agent(node).watch(request, (event) => {
-          if (event instanceof Error) this.#progress(event.message);
-          else listener(node, event);
-        });
+        await this.#pods.agent(node).watch(request, (event) => listener(node, event));
       }),
     );
   }

@@ -34,11 +34,11 @@ export interface ForeignCluster extends Cluster {
   onOutput(listener: OutputListener): () => void;
   /**
    * Watches the segments of one topic on every broker, instead of whatever was watched before. The listener first hears
-   * of what is there already.
+   * of what is there already; of a broker's segments that cannot be seen any more it hears an error, and then nothing.
    */
   watchSegments(
     request: { readonly topic: string; readonly clockOriginNs: bigint },
-    listener: (node: NodeId, event: SegmentEvent) => void,
+    listener: (node: NodeId, event: SegmentEvent | Error) => void,
   ): Promise<void>;
   /**
    * Copies every broker's replicas of one topic, and the checkpoint files beside them, to `<directory>/data/<node>/`, as

@@ -28,6 +28,11 @@ export function findNoConvergence(evidence: Evidence): Finding[] {
     unknownBecause(evidence, 'convergence', `it was not proven that everything had healed: ${reasons}`);
     return [];
   }
+  const [blind] = evidence.observed?.blind ?? [];
+  if (blind !== undefined) {
+    unknownBecause(evidence, 'convergence', `whether the cluster settled was not seen: ${blind}`);
+    return [];
+  }
   const states = finalStates(evidence);
   if (!run.settled) return [notSettled(evidence, states ?? [])];
   if (states === null || evidence.logs === null) {

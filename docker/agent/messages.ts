@@ -41,7 +41,7 @@ export interface WatchRequest {
   readonly clockOriginNs: string;
 }
 
-/** What became of the segments of one partition between two looks. */
+/** What became of the segments of one partition between two looks; at the first, that they are there, be they empty. */
 export interface SegmentEvent {
   readonly event: 'segments';
   /** `topic-partition`. */

@@ -6,7 +6,7 @@
  * gives none at all. Brokers do not notice: nothing here writes or locks.
  *
  * Invariant: reads only `<topic>-<partition>/*.log`, and of those only headers; bounded in partitions, and in what one
- * turn reads. A folder that cannot be read is told once.
+ * turn reads. Each partition is told of once when it is found, empty or not; from when on nothing can be seen is told too.
  */
 import { closeSync, fstatSync, openSync, readSync, readdirSync, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
@@ -45,6 +45,8 @@ interface WatchedPartition {
   readonly path: string;
   readonly walk: LogWalk;
   readonly watcher: FSWatcher | null;
+  /** It was told that it is there. */
+  told: boolean;
   /** A look is already due. */
   due: boolean;
 }
@@ -73,34 +75,42 @@ class Watching implements SegmentWatch {
   lookAtAll(): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
-    try {
+    this.#attempt(() => {
       this.#findPartitions();
       for (const partition of this.#partitions.values()) this.#look(partition);
+    });
+    if (!this.#closed) this.#timer = setTimeout(() => this.lookAtAll(), this.#told ? slowLookMs : fastLookMs);
+  }
+
+  /** What cannot be read ends the watch. */
+  #attempt(look: () => void): void {
+    try {
+      look();
     } catch (error) {
-      this.#options.onBlind(error instanceof Error ? error.message : String(error));
       this.close();
-      return;
+      this.#options.onBlind(error instanceof Error ? error.message : String(error));
     }
-    this.#timer = setTimeout(() => this.lookAtAll(), this.#told ? slowLookMs : fastLookMs);
   }
 
   #findPartitions(): void {
     const { directory, topic } = this.#options;
     this.#folder ??= this.#watch(directory, () => this.lookAtAll());
-    const names = unlessGone(() => readdirSync(directory)) ?? [];
-    const found = new Set(names.filter((name) => isPartitionOf(topic, name)));
+    const names = unlessGone(() => readdirSync(directory));
+    if (names === null && this.#partitions.size > 0) throw new Error(`${directory} is gone`);
+    const found = new Set((names ?? []).filter((name) => isPartitionOf(topic, name)));
+    if (found.size > partitionsMax) throw new Error(`${topic} has more than ${partitionsMax} partitions`);
     for (const [name, { watcher }] of this.#partitions) {
       if (found.has(name)) continue;
       watcher?.close();
       this.#partitions.delete(name);
     }
     for (const name of found) {
-      if (this.#partitions.has(name) || this.#partitions.size >= partitionsMax) continue;
+      if (this.#partitions.has(name)) continue;
       const path = join(directory, name);
       const watcher = this.#watch(path, (file) => {
         if (file === null || file.endsWith('.log') || file.endsWith('.deleted')) this.#lookSoon(name);
       });
-      this.#partitions.set(name, { name, path, walk: createWalk(), watcher, due: false });
+      this.#partitions.set(name, { name, path, walk: createWalk(), watcher, told: false, due: false });
     }
   }
 
@@ -123,17 +133,19 @@ class Watching implements SegmentWatch {
     partition.due = true;
     setImmediate(() => {
       partition.due = false;
-      if (this.#partitions.get(name) === partition) this.#look(partition);
+      if (this.#partitions.get(name) === partition) this.#attempt(() => this.#look(partition));
     });
   }
 
-  #look({ name, path, walk }: WatchedPartition): void {
+  #look(partition: WatchedPartition): void {
+    const { name, path, walk } = partition;
     const names = unlessGone(() => readdirSync(path));
     if (names === null) return;
     const files = openSegments(path, names);
     try {
       const { more, batches, ...cut } = look(walk, files);
-      if (batches.length > 0 || cut.truncation !== undefined) {
+      if (batches.length > 0 || cut.truncation !== undefined || !partition.told) {
+        partition.told = true;
         const time = Number(process.hrtime.bigint() - this.#options.clockOriginNs);
         this.#options.onSegments({ event: 'segments', partition: name, time, ...cut, batches });
       }

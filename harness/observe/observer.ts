@@ -39,6 +39,8 @@ export interface Observer {
   completed(completion: Completion): void;
   /** Whether the node has answered since it was last started. */
   hasAnswered(node: NodeName): boolean;
+  /** What of the segments of this run's replicas cannot be seen, one sentence each. */
+  unseen(): readonly string[];
   /** The last lines that a node printed, the oldest first. */
   lastLines(node: NodeName): readonly string[];
   close(): void;
@@ -63,6 +65,10 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
   const answered = new Set<NodeName>();
   /** Nodes of which it was told that they ended. */
   const said = new Set<NodeName>();
+  /** Replicas whose segments were seen, as `node partition`. */
+  const found = new Set<string>();
+  /** Brokers whose segments cannot be seen any more, and why. */
+  const blind = new Map<NodeId, string>();
   const listeners: ((line: TraceLine) => void)[] = [];
   let pollers: readonly Poller[] = [];
   let closed = false;
@@ -75,8 +81,15 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
       for (const listener of listeners) listener(line);
     }
   };
-  const hearSegments = (node: NodeId, { partition, time, truncation, batches }: SegmentEvent): void => {
+  const hearSegments = (node: NodeId, event: SegmentEvent | Error): void => {
+    if (event instanceof Error) {
+      if (!closed) blind.set(node, event.message);
+      tell([{ node, event: 'blind', source: 'segments', words: event.message }]);
+      return;
+    }
+    const { partition, time, truncation, batches } = event;
     if (!metadata.partitions.has(partition)) return;
+    found.add(`${node} ${partition}`);
     const seen = { node, source: 'segments', partition } as const;
     const sightings: Sighting[] = [];
     if (truncation !== undefined) sightings.push({ ...seen, event: 'truncation', ...truncation, rule: null });
@@ -158,6 +171,14 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
     },
     completed(completion) {
       tell(acknowledgement(completion, (key) => metadata.partitions.get(key)));
+    },
+    unseen() {
+      const missing = [...metadata.partitions.values()].flatMap(({ key, replicas }) =>
+        replicas
+          .filter((node) => !blind.has(node) && !found.has(`${node} ${key}`))
+          .map((node) => `where the logs of broker ${node} should lie there is none of ${key}`),
+      );
+      return [...blind.values(), ...missing];
     },
     hasAnswered: (node) => answered.has(node),
     lastLines: (node) => lastLines.get(node) ?? [],

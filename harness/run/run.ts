@@ -11,30 +11,28 @@
  * Invariant: a failure of the environment is returned as an error beside the results, never as an anomaly.
  */
 import { join } from 'node:path';
-import type { Key } from '../../checker/history.ts';
 import type { RunResults } from '../../checker/results.ts';
-import type { Cluster, LinkProbe } from '../../nemesis/ports.ts';
+import type { Cluster } from '../../nemesis/ports.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
 import type { LoadPlan } from '../sim/simulation.ts';
 import { leadersOf } from '../../nemesis/rest.ts';
 import { isFullySynced } from '../../nemesis/view.ts';
-import { collectedBytes } from '../check/collected-bytes.ts';
 import { keyOf } from '../client/operations.ts';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
-import { finalReadTimeoutMs, foreignStartMs, healTimeoutMs, readyTimeoutMs, restMs } from '../plan/patience.ts';
+import { finalReadTimeoutMs, readyTimeoutMs } from '../plan/patience.ts';
 import { createRandom } from '../plan/random.ts';
 import type { Progress } from '../progress.ts';
 import { writeJson } from '../store.ts';
 import type { Admin } from './admin.ts';
 import { prepareFaults } from './faults.ts';
+import { collectLogs, comeToRest, heal, remain, type Ending } from './last-phases.ts';
 import { startLoad } from './load.ts';
 import { planOf } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { newRunFile, type RunFile } from './run-file.ts';
 import type { ChosenRuntime } from './runtimes.ts';
 import { SelfEnds } from './self-ends.ts';
-import { proveHealed, settle } from './settle.ts';
 import { deploySubject, type Subject } from './subject.ts';
 import { recordTrace, type TraceLog } from './trace-log.ts';
 
@@ -62,9 +60,9 @@ export interface RunReport {
 }
 
 const DEPLOY_TIMEOUT_MS = 240_000;
-const COLLECT_ATTEMPTS = 5;
-/** Between two looks at where the partitions end, while they do not end where the logs do. */
-const ENDS_PAUSE_MS = 200;
+/** What is there shows within a look of whoever watches. */
+const SEEN_TIMEOUT_MS = 10_000;
+const SEEN_PAUSE_MS = 50;
 
 /** Does one run and checks it. Rejects for programmer errors only. */
 export async function executeRun(request: RunRequest): Promise<RunReport> {
@@ -127,8 +125,6 @@ class Run {
   #failure: Error | null = null;
   readonly #selfEnds: SelfEnds;
   #subject: Subject | null = null;
-  /** Where the partitions end, as the brokers say after settling. */
-  #ends: ReadonlyMap<Key, number> = new Map();
 
   constructor(request: RunRequest, file: RunFile) {
     this.#request = request;
@@ -138,7 +134,7 @@ class Run {
     this.#selfEnds = new SelfEnds({
       now: () => Number(process.hrtime.bigint() - this.#clockOriginNs),
       onFailure: (error) => this.#fail(error),
-      onRemain: (sentence) => this.#remain([sentence]),
+      onRemain: (sentence) => remain(file, [sentence]),
     });
     request.signal.addEventListener('abort', () => this.#ending.abort(), { once: true });
     if (request.signal.aborted) this.#ending.abort();
@@ -266,6 +262,16 @@ class Run {
       clockOriginNs: this.#clockOriginNs,
       onFailure: (error) => this.#fail(error),
     });
+    const ending: Ending = {
+      config,
+      directory,
+      file: this.#file,
+      subject,
+      trace,
+      selfEnds: this.#selfEnds,
+      signal: this.#ending.signal,
+      check: () => this.#check(),
+    };
     faults.start();
     try {
       await this.#phase('load and faults', () =>
@@ -274,15 +280,15 @@ class Run {
       await this.#phase('healing', async () => {
         await faults.stop();
         if (cluster.observed === true) this.#selfEnds.mend(cluster);
-        await this.#proveHealed(cluster);
+        await heal(ending);
       });
       await this.#phase('closing the producers', () => load.stop());
-      await this.#phase('settling', () => this.#settle(subject, admin, trace));
+      const ends = await this.#phase('settling', () => comeToRest(ending, admin));
       await this.#phase('reading back', async () => {
-        const reached = await load.finalRead(this.#ends, finalReadTimeoutMs);
+        const reached = await load.finalRead(ends, finalReadTimeoutMs);
         this.#file.finalReadComplete = [...reached.values()].every((key) => key.complete);
       });
-      await this.#phase('collecting the logs', () => this.#collect(subject, trace));
+      await this.#phase('collecting the logs', () => collectLogs(ending));
       this.#file.finalLeaders = leadersOf(trace.view);
     } finally {
       // After a failure too: nothing of ours may talk to an address whose network is about to go.
@@ -310,66 +316,18 @@ class Run {
       throw new EnvironmentError(
         `the cluster did not get ready within ${readyTimeoutMs / 1000} s: see logs/ in ${this.#request.directory}`,
       );
+    await this.#demandSight(subject);
   }
 
-  async #proveHealed(cluster: Cluster): Promise<void> {
-    const started = performance.now();
-    // A node that crashed does not answer, whatever its links are like.
-    const isGone = (place: LinkProbe['from']): boolean => place !== 'clients' && this.#selfEnds.gone().has(place);
-    const timeoutMs = healTimeoutMs + (cluster.observed === true ? foreignStartMs : 0);
-    const deaf = await proveHealed(cluster, timeoutMs, this.#ending.signal, isGone);
-    this.#check();
-    const isCut = ({ from, to }: LinkProbe): boolean => !isGone(from) && !isGone(to);
-    this.#file.healed = !deaf.some(isCut);
-    this.#file.healMs = Math.round(performance.now() - started);
-    this.#remain(deaf.map((probe) => `no round trip from ${probe.from} to ${probe.to}: ${probe.error ?? 'no answer'}`));
-  }
-
-  async #settle(subject: Subject, admin: Admin, trace: TraceLog): Promise<void> {
-    const { config } = this.#request;
-    const { cluster } = subject;
-    const started = performance.now();
-    const leftMs = (): number => Math.max(0, config.settleTimeoutMs - (performance.now() - started));
-    for (;;) {
-      const { settled, residual } = await settle(
-        trace,
-        leftMs(),
-        restMs(config),
-        this.#ending.signal,
-        cluster.observed === true ? () => this.#selfEnds.gone() : undefined,
-      );
-      // A cluster that was not given its time has not failed to settle.
+  /** Replicas that nobody sees would seem empty, and at rest. */
+  async #demandSight({ unseen }: Subject): Promise<void> {
+    const deadline = performance.now() + SEEN_TIMEOUT_MS;
+    while (unseen().length > 0 && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, SEEN_PAUSE_MS));
       this.#check();
-      const { ends, unrest } = await subject.ends(admin, trace.view);
-      this.#ends = ends;
-      const isEarly = unrest.length > 0 || this.#selfEnds.isMending();
-      if (settled && isEarly && leftMs() > restMs(config)) {
-        await new Promise((resolve) => setTimeout(resolve, ENDS_PAUSE_MS));
-        continue;
-      }
-      this.#file.settled = settled && unrest.length === 0 && this.#file.healed === true;
-      this.#file.settleMs = Math.round(performance.now() - started);
-      this.#remain([...residual, ...unrest]);
-      return;
     }
-  }
-
-  /** What was still wrong in the end. */
-  #remain(residual: readonly string[]): void {
-    this.#file.residual = [...this.#file.residual, ...residual];
-  }
-
-  /** Copies the data directories; again if a replica changed meanwhile, as then the copies tell of different moments. */
-  async #collect(subject: Subject, trace: TraceLog): Promise<void> {
-    for (let attempt = 1; attempt <= COLLECT_ATTEMPTS; attempt += 1) {
-      const before = trace.changes;
-      await subject.collect();
-      if (trace.changes !== before) continue;
-      this.#file.collectedBytes = collectedBytes(join(this.#request.directory, 'data'));
-      this.#file.logsCollected = true;
-      return;
-    }
-    this.#remain([`the replicas changed while their logs were copied, ${COLLECT_ATTEMPTS} times`]);
+    const [first] = unseen();
+    if (first !== undefined) throw new EnvironmentError(`the replicas cannot be watched: ${first}`);
   }
 
   /** The time of load and faults passes, or something ends it: a script needs no more than it takes. */

@@ -53,6 +53,8 @@ export interface Subject {
     admin: Admin,
     view: ClusterView,
   ): Promise<{ readonly ends: ReadonlyMap<Key, number>; readonly unrest: readonly string[] }>;
+  /** What of its replicas cannot be seen, one sentence each: whether they change then is not known. */
+  unseen(): readonly string[];
   /** Copies the replicas into the run's folder. */
   collect(): Promise<void>;
   /** The next run may have the cluster as it is. */
@@ -113,6 +115,7 @@ async function deployOwn({ config, runtime, clockOriginNs, ...request }: Subject
     completed: () => {},
     end: () => null,
     ends: (_, view) => Promise.resolve({ ends: endsOf(view), unrest: [] }),
+    unseen: () => [],
     collect: () => cluster.collect(),
     leaveClean: () => {},
     facts: {},
@@ -197,6 +200,7 @@ function foreignSubject(
       const { ends, missing } = await admin.endOffsets(keys);
       return { ends, unrest: [...missing, ...endsBelowLogs(ends, view)] };
     },
+    unseen: () => observer.unseen(),
     collect: () => foreign.collectTopic(directory, config.topic),
     leaveClean: () => (clean = true),
     facts: {

@@ -170,7 +170,7 @@ describe('exposures that nobody can know', () => {
     const holed = run.observations.toSpliced(4, 1);
     expect(findObservedExposures(readObservations(holed))).toEqual({
       exposures: null,
-      doubt: 'lines of the observations are missing',
+      doubt: 'observations are missing',
     });
   });
 });

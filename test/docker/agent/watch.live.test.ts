@@ -14,14 +14,17 @@ const inTime = { timeout: 10_000, interval: 5 };
 describe('watching the segments of a topic', () => {
   let folder: string;
   let told: SegmentEvent[];
+  let blind: string[];
   let watch: SegmentWatch;
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'watch-'));
     told = [];
+    blind = [];
   });
   afterEach(() => {
     watch.close();
+    expect(blind).toEqual([]);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -31,9 +34,7 @@ describe('watching the segments of a topic', () => {
       topic: 'tide-7',
       clockOriginNs: process.hrtime.bigint(),
       onSegments: (event) => told.push(event),
-      onBlind: (reason) => {
-        throw new Error(reason);
-      },
+      onBlind: (reason) => blind.push(reason),
     });
   };
   const log = (): string => join(folder, 'logs', 'tide-7-0', '00000000000000000000.log');
@@ -61,5 +62,26 @@ describe('watching the segments of a topic', () => {
     begin();
     make();
     await vi.waitFor(() => expect(told).toMatchObject([{ partition: 'tide-7-0', batches: [{ base: 0 }] }]), inTime);
+  });
+
+  test('tells of a partition that is there and empty', () => {
+    mkdirSync(join(folder, 'logs', 'tide-7-0'), { recursive: true });
+    begin();
+    expect(told).toMatchObject([{ partition: 'tide-7-0', batches: [] }]);
+  });
+
+  test('says once from when on it sees nothing: of a volume that is gone, and of a file that cannot be read', async () => {
+    make();
+    begin();
+    rmSync(join(folder, 'logs'), { recursive: true });
+    await vi.waitFor(() => expect(blind).toEqual([`${join(folder, 'logs')} is gone`]), inTime);
+    make();
+    begin();
+    mkdirSync(join(folder, 'logs', 'tide-7-0', '00000000000000000012.log'));
+    await vi.waitFor(() => expect(blind[1]).toContain('EISDIR'), inTime);
+    const before = told.length;
+    appendFileSync(log(), bytes.subarray(firstBatch.length));
+    expect([told.length, blind.length]).toEqual([before, 2]);
+    blind = [];
   });
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunResults } from '../../../checker/results.ts';
+import type { ForeignCluster } from '../../../docker/foreign.ts';
 import { foreignRunConfig, topicOf, type RunConfig } from '../../../harness/plan/config.ts';
 import { createProgress } from '../../../harness/progress.ts';
 import { poolClusters } from '../../../harness/run/cluster-pool.ts';
@@ -61,12 +62,15 @@ function broken({ results }: RunReport): string[] {
 describe('a run of a cluster that tells no trace', () => {
   let deployed: Passing[];
   let runtime: ChosenRuntime;
+  /** What a test does to the cluster before a run gets it. */
+  let wrap: (foreign: ForeignCluster) => ForeignCluster;
 
   beforeEach(() => {
+    wrap = (foreign) => foreign;
     deployed = [];
     const pool = poolClusters(async (spec) => {
       deployed.push(await deployPassing(spec));
-      return deployed.at(-1)!.foreign;
+      return wrap(deployed.at(-1)!.foreign);
     });
     runtime = {
       name: 'docker',
@@ -118,6 +122,45 @@ describe('a run of a cluster that tells no trace', () => {
     expect(read(1, 'observations.jsonl')).toMatch(/"node":2,"boot":2,"event":"start","source":"harness"/);
     await run(runtime, { build: 'kafka:1.0.0', seed: 2 });
     expect(deployed).toHaveLength(2);
+    await releaseRuntime(runtime);
+  }, 60_000);
+
+  it('knows nothing of settling, logs and exposures where segments could not be seen any more', async () => {
+    let goBlind = (): void => {};
+    wrap = (foreign) => ({
+      ...foreign,
+      watchSegments(request, listener) {
+        goBlind = () => listener(2, new Error('the segments of node 2 cannot be read: the volume is gone'));
+        return foreign.watchSegments(request, listener);
+      },
+    });
+    const report = await run(runtime, { build: 'kafka:1.0.0' }, (step) => {
+      if (step === 'healing') goBlind();
+    });
+    expect(report.error).toBeNull();
+    expect(report.results).toMatchObject({ valid: 'unknown', exposures: null, anomalies: [] });
+    const unknown = { durability: 'unknown', agreement: 'unknown', convergence: 'unknown' };
+    expect(report.results?.guarantees).toMatchObject(unknown);
+    expect(runFile(1)).toMatchObject({ logsCollected: false });
+    expect(read(1, 'observations.jsonl')).toMatch(/"event":"blind","source":"segments","words":".*the volume is gone"/);
+    await run(runtime, { build: 'kafka:1.0.0', seed: 2 });
+    expect(deployed).toHaveLength(2);
+    await releaseRuntime(runtime);
+  }, 60_000);
+
+  it('fails before the load where a broker keeps its logs elsewhere than its target says', async () => {
+    wrap = (foreign) => ({
+      ...foreign,
+      watchSegments: (request, listener) =>
+        foreign.watchSegments(request, (node, event) => {
+          if (node !== 2) listener(node, event);
+        }),
+    });
+    const report = await run(runtime, { build: 'kafka:1.0.0' });
+    expect(report.error?.message).toBe(
+      'the replicas cannot be watched: where the logs of broker 2 should lie there is none of tide-1-0',
+    );
+    expect(report.results?.valid).toBe('unknown');
     await releaseRuntime(runtime);
   }, 60_000);
 
