@@ -316,8 +316,11 @@ function noteGaps(evidence: Evidence): void {
 
 /** Who leads and who is in sync, a run should tell: by its trace, or by what was seen of brokers that tell none. */
 function noteNoTrace(evidence: Evidence): void {
-  const { run, cluster, observed } = evidence;
+  const { run, cluster, observed, history } = evidence;
   if (run.traced === false) {
+    // A description that is wrong may let nobody write: then nothing was put to the test.
+    if (evidence.promises.acks === 'all' && !history.acknowledgedUnderAll)
+      unknownBecause(evidence, 'durability', 'no record was acknowledged');
     if (observed === null) unknownBecause(evidence, 'convergence', 'there are no observations');
     else evidence.notes.push(...observed.damage.slice(0, 20));
   } else if (cluster === null) {

@@ -2,7 +2,8 @@
  * From anomalies and gaps in the evidence to verdicts: per guarantee, and for the whole.
  *
  * The lattice: unknown beats true, false beats unknown. A guarantee that this kind of source can say nothing about is
- * `not-checked` and stays out of the whole; evidence that should be there and is missing makes it unknown.
+ * `not-checked` and stays out of the whole; evidence that should be there and is missing makes it unknown. A whole of
+ * which nothing was checked is unknown.
  */
 import { guaranteeOf } from './anomalies/finding.ts';
 import { beyondTarget, type Evidence } from './evidence.ts';
@@ -61,5 +62,5 @@ export function isChecked(evidence: Evidence, guarantee: Guarantee): boolean {
 /** False beats unknown, unknown beats true; what is not checked stays out. */
 function joinVerdicts(verdicts: readonly GuaranteeVerdict[]): Verdict {
   if (verdicts.includes(false)) return false;
-  return verdicts.includes('unknown') ? 'unknown' : true;
+  return verdicts.includes('unknown') || !verdicts.includes(true) ? 'unknown' : true;
 }

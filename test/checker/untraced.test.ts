@@ -122,6 +122,33 @@ describe('a run of brokers that tell no trace', () => {
     expect(results).toMatchObject({ exposures: null, exposuresUnknown: 'it tells no high watermark' });
   });
 
+  it('is unknown where its target can show nothing, and where no record was acknowledged', () => {
+    const blank = whole();
+    const names = ['durability', 'agreement', 'offsets', 'visibility', 'order', 'transactions', 'convergence'];
+    const guarantees = Object.fromEntries(names.map((name) => [name, { not: 'nothing is known of it' }]));
+    blank.run = {
+      target: { name: 'image:black-box', capabilities: { faults: {}, guarantees, triggers: {}, exposures: true } },
+    };
+    expect(blank.check().valid).toBe('unknown');
+    const idle = new Foreign(key);
+    idle.elect(2, [2, 1, 3], 0);
+    for (const node of [1, 2, 3]) idle.role(node, 2, 0);
+    idle.poll(9, []);
+    for (const node of [1, 2, 3]) idle.log(node, []);
+    expect(idle.check().guarantees).toMatchObject({ durability: 'unknown', agreement: true });
+    expect(idle.check().notes.join()).toContain('no record was acknowledged');
+  });
+
+  it('takes nothing for settled where segments could not be seen to the end', () => {
+    const run = whole();
+    run.see(3, 'segments', { event: 'blind', words: 'the volume is gone' });
+    const { valid, guarantees, notes, exposures } = run.check();
+    expect([valid, guarantees.convergence, exposures]).toEqual(['unknown', 'unknown', null]);
+    expect(notes.join()).toContain('the segments of broker 3 could not be seen from');
+    run.run = { settled: false, residual: ['the log of broker 3 ends at 0'] };
+    expect(run.check().anomalies).toEqual([]);
+  });
+
   it('looks only at the topic of the run: the cluster may serve several, and keeps topics of its own', () => {
     const run = whole();
     const bytes = (node: number): Uint8Array => run.files[node - 1]?.segments[0]?.bytes ?? new Uint8Array();
