@@ -3,7 +3,8 @@
  *
  * `<cache>/kafka/<version>/` holds `entry.json`, the jars in `libs/`, and archives of loaded classes, which are made at a
  * first start. An entry is filled beside its place and renamed, so that whoever finds one can rely on it, and a fetch
- * that was killed leaves nothing but a folder with a strange name, which the next fetch removes.
+ * that was killed leaves nothing but a folder with a strange name, which the next fetch removes. An entry that has lost
+ * something since, a jar or a word, counts as not there: the next fetch of it takes its place.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -42,10 +43,16 @@ export function cachedKafka(version: string, cache: string = kafkaCache()): Cach
   const directory = join(cache, version);
   try {
     const entry = JSON.parse(readFileSync(join(directory, entryFile), 'utf8')) as CacheEntry;
-    return entry.schemaVersion === 1 && entry.version === version ? { directory, entry } : null;
+    return entry.version === version && isWhole(directory, entry) ? { directory, entry } : null;
   } catch {
     return null;
   }
+}
+
+/** Throws where the folder of the jars is gone. */
+function isWhole(directory: string, { schemaVersion, source, image, jars, bytes }: CacheEntry): boolean {
+  if (schemaVersion !== 1 || !Number.isSafeInteger(bytes)) return false;
+  return source === 'image' ? typeof image === 'string' : source === 'maven' && jarsOf({ directory }).length === jars;
 }
 
 /** Every release that was fetched. */

@@ -4,9 +4,20 @@
  * Maven works in a folder beside the cache's entry, which is renamed into place when everything is there. What can go
  * wrong on a machine (no Maven, no network, no such release) is told in one line with its remedy.
  *
- * Invariant: an entry is whole or absent; one that is there is never touched.
+ * Invariant: an entry is whole or absent; one that is whole is never touched, and one that is not is replaced.
  */
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { findTool, runTool } from '../host.ts';
 import type { CachedKafka, CacheEntry } from './kafka-cache.ts';
@@ -53,6 +64,7 @@ export async function fetchKafka(version: KafkaVersion, options: FetchOptions = 
     );
     options.signal?.throwIfAborted();
     if (outcome.failed) throw new Error(mavenProblem(version.text, outcome.output));
+    if (jarsOf({ directory: folder }).length === 0) throw new Error(`Maven brought no jars of kafka:${version.text}`);
     return { release: complete(version.text, folder, cache, { source: 'maven' }), already: false };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -71,8 +83,12 @@ export function mavenProblem(version: string, output: string): string {
   if (/(Could not|Failure to) find artifact org\.apache\.kafka:kafka_\S*/.test(output)) {
     return `there is no Apache Kafka ${version} where Maven looks: see https://kafka.apache.org/downloads for the releases`;
   }
+  if (/No space left on device|Disk quota exceeded/.test(output)) {
+    return `there is no space for kafka:${version}: it takes some 60 MB in the cache (TIDEMARK_CACHE), and as many for Maven's own`;
+  }
+  // A Maven that has never been used says that there is no such plugin where it cannot ask for it.
   if (
-    /UnknownHost|Connection refused|Connect timed out|Network is unreachable|No route to host|offline mode/i.test(
+    /UnknownHost|Connection refused|Connect timed out|Network is unreachable|No route to host|offline mode|No plugin found for prefix/i.test(
       output,
     )
   ) {
@@ -82,12 +98,20 @@ export function mavenProblem(version: string, output: string): string {
     output.split('\n').find((line) => line.includes('[ERROR]')) ?? output.trim().split('\n').at(-1) ?? '';
   // oxlint-disable-next-line no-control-regex -- Maven paints its output
   const plain = complaint.replaceAll(/\u001B\[[\d;]*m/g, '').replace('[ERROR] ', '');
-  return `Maven could not fetch kafka:${version}: ${plain.slice(0, 300)}`;
+  return `Maven could not fetch kafka:${version}: ${plain === '' ? 'it was ended without a word' : plain.slice(0, 300)}`;
 }
 
 /** A new folder beside the entry's place, after those of fetches that were killed are gone. */
 function freshFolder(cache: string, version: string): string {
-  mkdirSync(cache, { recursive: true });
+  try {
+    mkdirSync(cache, { recursive: true });
+    accessSync(cache, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`the cache ${cache} cannot be written (${code}): name another place in TIDEMARK_CACHE`, {
+      cause: error,
+    });
+  }
   for (const name of readdirSync(cache)) {
     const owner = Number(new RegExp(`^${temporaryMark.replace('.', '\\.')}.*-(\\d+)$`).exec(name)?.[1] ?? Number.NaN);
     if (!Number.isNaN(owner) && !isAlive(owner)) rmSync(join(cache, name), { recursive: true, force: true });
@@ -121,6 +145,7 @@ function complete(
   const entry: CacheEntry = { schemaVersion: 1, version, ...about, jars: jars.length, bytes };
   writeFileSync(join(folder, entryFile), `${JSON.stringify(entry, null, 2)}\n`);
   const place = join(cache, version);
+  if (cachedKafka(version, cache) === null) rmSync(place, { recursive: true, force: true });
   try {
     renameSync(folder, place);
   } catch (error) {

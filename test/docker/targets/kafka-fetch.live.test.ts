@@ -58,8 +58,39 @@ describe('fetching a release', () => {
   it('removes what a killed fetch left, and nothing of one that goes on', async () => {
     mkdirSync(join(cache, '.fetching-2.8.2-4194999'), { recursive: true });
     mkdirSync(join(cache, `.fetching-2.8.1-${process.ppid}`));
-    await fetchKafka(version, { cache, find: maven('mkdir -p "$out"') });
+    await fetchKafka(version, { cache, find: maven('mkdir -p "$out"; touch "$out/a.jar"') });
     expect(readdirSync(cache).toSorted()).toEqual([`.fetching-2.8.1-${process.ppid}`, '1.1.1']);
+  });
+
+  it('takes the place of an entry that lost a word or a jar', async () => {
+    const find = maven('mkdir -p "$out"; touch "$out/a.jar" "$out/b.jar"');
+    await fetchKafka(version, { cache, find });
+    for (const spoil of [
+      () => writeFileSync(join(cache, '1.1.1/entry.json'), '{"schemaVersion":1,"version":"1.1.1"}'),
+      () => rmSync(join(cache, '1.1.1/libs/a.jar')),
+      () => rmSync(join(cache, '1.1.1/libs'), { recursive: true }),
+    ]) {
+      spoil();
+      expect(cachedKafka('1.1.1', cache)).toBeNull();
+      const { release, already } = await fetchKafka(version, { cache, find });
+      expect(already).toBe(false);
+      expect(jarsOf(release)).toEqual(['a.jar', 'b.jar']);
+      expect(readdirSync(cache)).toEqual(['1.1.1']);
+    }
+  });
+
+  it('is not done when Maven brought nothing', async () => {
+    const find = maven('mkdir -p "$out"');
+    await expect(fetchKafka(version, { cache, find })).rejects.toThrow('Maven brought no jars of kafka:1.1.1');
+    expect(cachedReleases(cache)).toEqual([]);
+  });
+
+  it('says where the cache cannot be', async () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    await expect(fetchKafka(version, { cache: join(file, 'kafka'), find: () => file })).rejects.toThrow(
+      `the cache ${file}/kafka cannot be written (ENOTDIR): name another place in TIDEMARK_CACHE`,
+    );
   });
 
   it('says in one line what to do where there is no Maven', async () => {
@@ -76,9 +107,12 @@ describe('fetching a release', () => {
     ['[ERROR] Could not transfer artifact x from/to y: UnknownHostException', 'Maven cannot reach its repository'],
     ['[ERROR] Connect to a:443 failed: Connection refused', 'Maven cannot reach its repository'],
     [
-      '[INFO] x\n[ERROR] \u001B[1mNo space left\u001B[m on device\n[ERROR] more',
-      'could not fetch kafka:9.9.9: No space left on',
+      '[INFO] x\n[ERROR] \u001B[1mSomething\u001B[m is wrong\n[ERROR] more',
+      'could not fetch kafka:9.9.9: Something is wrong',
     ],
+    ['[ERROR] Error copying artifact from a to b: No space left on device', 'there is no space for kafka:9.9.9'],
+    ["[ERROR] No plugin found for prefix 'dependency' in the current project", 'Maven cannot reach its repository'],
+    ['', 'it was ended without a word'],
   ])('reads what Maven complains of: %j', (output, line) => {
     expect(mavenProblem('9.9.9', output)).toContain(line);
     expect(mavenProblem('9.9.9', output)).not.toContain('\n');
