@@ -17,18 +17,11 @@ import { createProgress, paint, type Progress } from '../progress.ts';
 import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import { counted } from '../report/words.ts';
+import { besideForeign, demandContainers, isDescribed } from './beside-foreign.ts';
 import { onInterrupt } from './interrupt.ts';
+import { numberOption } from './option-types.ts';
 import { isForeignBuild } from '../foreign-build.ts';
-import {
-  addRunOptions,
-  besideForeign,
-  demandContainers,
-  drawSeed,
-  flagsOf,
-  numberOption,
-  runConfigFrom,
-  type RunFlags,
-} from './options.ts';
+import { addRunOptions, drawSeed, flagsOf, runConfigFrom, type RunFlags } from './options.ts';
 
 interface CompareFlags extends RunFlags {
   readonly control: string;
@@ -69,8 +62,8 @@ export function registerCompare(program: Command): void {
     );
   addRunOptions(command, 'first the simulator, then containers where an engine answers').action(
     async (flags: CompareFlags) => {
-      const foreign = [flags.control, flags.candidate].some(isForeignBuild);
-      process.exitCode = await compare(foreign ? onlyInContainers(besideForeign(flags, command)) : flags);
+      const builds = [flags.control, flags.candidate];
+      process.exitCode = await compare(builds.some(isForeignBuild) ? await onlyInContainers(flags, command) : flags);
     },
   );
 }
@@ -105,9 +98,10 @@ async function compare(flags: CompareFlags): Promise<number> {
 }
 
 /** Brokers that others wrote cannot be simulated, so there is one part only. */
-function onlyInContainers(flags: CompareFlags): CompareFlags {
-  demandContainers(flags, [flags.control, flags.candidate]);
-  return { ...flags, runtime: 'docker' };
+async function onlyInContainers(flags: CompareFlags, command: Command): Promise<CompareFlags> {
+  const builds = [flags.control, flags.candidate];
+  demandContainers(flags, builds);
+  return { ...(await besideForeign(flags, command, builds)), runtime: 'docker' };
 }
 
 /** Both configurations are checked before anything is started, for every runtime that is to run them. */
@@ -251,12 +245,19 @@ function commandOf({ flags, seed }: Around, runtime: RunConfig['runtime'] | null
     ...(runtime === null && simTestCount !== SIMULATED_PAIRS ? [`--sim-test-count ${simTestCount}`] : []),
     ...(runtime === null ? [] : [`--runtime ${runtime}`]),
     ...others,
+    // Of the candidate alone, and not among the flags of the control.
+    ...(flags.description === undefined || isDescribed(control) ? [] : [`--description ${flags.description}`]),
   ].join(' ');
 }
 
 /** The command that shows one run again. */
 export function commandOfRun(config: RunConfig): string {
-  return [`npm run tidemark -- run --build ${config.build} --seed ${config.seed}`, ...flagsOf(config)].join(' ');
+  const { build, seed, patience } = config;
+  return [
+    `npm run tidemark -- run --build ${build} --seed ${seed}`,
+    ...(patience === undefined || isForeignBuild(build) ? [] : ['--beside-foreign']),
+    ...flagsOf(config),
+  ].join(' ');
 }
 
 function say(line: (text: string) => void, results: ComparisonResults): void {

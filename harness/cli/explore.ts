@@ -13,7 +13,8 @@ import { faultKindsOf } from '../plan/config.ts';
 import { createProgress } from '../progress.ts';
 import { buildInWords, counted } from '../report/words.ts';
 import { onInterrupt } from './interrupt.ts';
-import { addRunOptions, drawSeed, durationOption, numberOption, type RunFlags } from './options.ts';
+import { durationOption, numberOption } from './option-types.ts';
+import { addRunOptions, drawSeed, type RunFlags } from './options.ts';
 
 interface ExploreFlags extends RunFlags {
   readonly build: string;

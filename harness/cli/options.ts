@@ -2,19 +2,20 @@
  * The flags that several commands share, and how they become a {@link RunConfig}.
  *
  * Names and meanings are Jepsen's where Jepsen has them. Durations are seconds unless a unit stands behind them
- * (`12`, `12s`, `500ms`, `2m`). Every value is checked here, so that whatever runs later may trust its configuration;
- * a bad one is a UsageError that says which flag, what is wrong and what would be right.
+ * (`12`, `12s`, `500ms`, `2m`). What binds several flags is checked here, and each by itself in `option-types.ts`, so that
+ * whatever runs later may trust its configuration.
  */
 import { randomInt } from 'node:crypto';
 import { Option, type Command } from 'commander';
 import { buildNames } from '../../broker/core/builds.ts';
 import { defects } from '../../broker/core/defects.ts';
 import { UsageError } from '../errors.ts';
-import { kafkaByNode } from '../../docker/targets/kafka-versions.ts';
-import { buildsByNode, foreignBuildsByNode } from '../plan/builds-by-node.ts';
+import { buildsByNode } from '../plan/builds-by-node.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import { isForeignBuild } from '../foreign-build.ts';
+import { foreignFlaw, isDescribed } from './beside-foreign.ts';
+import { durationOption, listOption, numberOption, seconds, weightsFrom } from './option-types.ts';
 import {
   defaultRunConfig,
   faultKindsOf,
@@ -26,7 +27,6 @@ import {
 import {
   excessOf,
   greatestSeed,
-  longestMs,
   mostBrokers,
   mostOperationsPerSecond,
   mostPartitions,
@@ -61,7 +61,7 @@ export interface RunFlags {
   readonly heartbeatInterval: number;
   readonly fetchWait: number;
   readonly hwCheckpointInterval: number;
-  /** Brokers that others wrote take part: see {@link besideForeign}. */
+  /** Brokers that others wrote take part, on either side of a comparison (`beside-foreign.ts`). */
   readonly besideForeign?: boolean;
   /** Of `run` alone: a comparison keeps no cluster. */
   readonly leaveDbRunning?: boolean;
@@ -159,28 +159,6 @@ export function addRunOptions(command: Command, standard = 'containers where an 
     .option('--json', 'print the results as JSON on standard output', false);
 }
 
-/** The flags as they count where foreign brokers take part: what was not typed has other defaults then. */
-export function besideForeign<Flags extends RunFlags>(flags: Flags, command: Command): Flags {
-  const d = foreignRunConfig;
-  const defaults: Partial<RunFlags> = {
-    timeLimit: d.timeLimitMs,
-    nemesis: d.nemesis,
-    nemesisInterval: d.nemesisIntervalMs,
-    settleTimeout: d.settleTimeoutMs,
-    replicaLagTime: d.replicaLagTimeMaxMs,
-    sessionTimeout: d.brokerSessionTimeoutMs,
-  };
-  const untyped = Object.entries(defaults).filter(([name]) => command.getOptionValueSource(name) !== 'cli');
-  return { ...flags, ...Object.fromEntries(untyped), besideForeign: true };
-}
-
-/** Brokers that others wrote run in containers only. */
-export function demandContainers({ runtime }: RunFlags, builds: readonly string[]): void {
-  const foreign = builds.find(isForeignBuild);
-  if (foreign === undefined || runtime === undefined || runtime === 'docker') return;
-  throw new UsageError(`--runtime ${runtime}: ${foreign} runs in containers only; leave the flag out`);
-}
-
 /** The configuration that the flags describe, for one build and seed. */
 export function runConfigFrom(flags: RunFlags, build: string, seed: number, runtime: RunConfig['runtime']): RunConfig {
   checkTogether(flags, build);
@@ -190,7 +168,7 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
   const config: RunConfig = {
     build,
     defects: flags.defect,
-    ...(flags.description === undefined ? {} : { description: flags.description }),
+    ...(flags.description === undefined || !isDescribed(build) ? {} : { description: flags.description }),
     runtime,
     seed,
     brokers: flags.nodes,
@@ -223,7 +201,7 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
 
 /** Which flags, as a user would type them, differ from the defaults: the tail of a command that repeats a run. */
 export function flagsOf(config: RunConfig): string[] {
-  const d = isForeignBuild(config.build) ? foreignRunConfig : defaultRunConfig;
+  const d = config.patience === undefined ? defaultRunConfig : foreignRunConfig;
   const flags: string[] = [`--runtime ${config.runtime}`];
   const add = (differs: boolean, flag: string): void => {
     if (differs) flags.push(flag);
@@ -327,20 +305,6 @@ function checkTogether(flags: RunFlags, build: string): void {
   }
 }
 
-/** What is wrong with a build that others wrote, as far as its name tells. */
-function foreignFlaw({ nodes, defect, description }: RunFlags, build: string): string | null {
-  const builds = foreignBuildsByNode(build, nodes);
-  if (typeof builds === 'string') return builds;
-  if (defect.length > 0) return `--defect ${defect.join(',')}: only brokers of ours have defects to switch on`;
-  if ([...builds.values()].some((each) => each.startsWith('image:'))) {
-    return description === undefined
-      ? `${build}: say with --description FILE how its brokers are started and read (docs/targets.md)`
-      : null;
-  }
-  const versions = kafkaByNode(builds);
-  return typeof versions === 'string' ? versions : null;
-}
-
 /** What a healthy cluster may need after a fault, until followers are back in the ISR and everything rests. */
 function shortestSettling({ sessionTimeout, replicaLagTime, fetchWait }: RunFlags): number {
   return sessionTimeout + replicaLagTime + 4 * fetchWait;
@@ -355,81 +319,4 @@ function concurrencyFrom(text: string, nodes: number): number {
     );
   }
   return count;
-}
-
-/** A whole number within bounds. */
-export function numberOption(
-  flags: string,
-  description: string,
-  preset: number | undefined,
-  min: number,
-  max: number,
-): Option {
-  const option = new Option(flags, description).argParser((text) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < min || value > max) {
-      throw new UsageError(`${flags.split(' ')[0]} ${text}: write a whole number from ${min} to ${max}`);
-    }
-    return value;
-  });
-  return preset === undefined ? option : option.default(preset);
-}
-
-/** A duration: seconds, or a number with the unit ms, s or m. */
-export function durationOption(flags: string, description: string, presetMs?: number): Option {
-  const option = new Option(flags, description).argParser((text) => {
-    const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
-    const unitMs = match?.[2] === 'ms' ? 1 : match?.[2] === 'm' ? 60_000 : 1_000;
-    const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * unitMs);
-    if (!(ms >= 1 && ms <= longestMs)) {
-      throw new UsageError(`${flags.split(' ')[0]} ${text}: write seconds, or a number with ms, s or m, up to a day`);
-    }
-    return ms;
-  });
-  return presetMs === undefined ? option : option.default(presetMs, seconds(presetMs));
-}
-
-/** `partition=30,crash=5`; a kind without a weight has 1. */
-function weightsFrom(text: string): Readonly<Partial<Record<FaultKind, number>>> {
-  const weights: Partial<Record<FaultKind, number>> = {};
-  for (const part of text.split(',')) {
-    const [name = '', weight = ''] = part.split('=').map((piece) => piece.trim());
-    const kind = faultKinds.find((known) => known === name);
-    if (kind === undefined || !/^[1-9]\d{0,3}$/.test(weight)) {
-      throw new UsageError(
-        `--nemesis-weights ${part}: write a kind of fault and a number from 1 to 9999, such as crash=5`,
-      );
-    }
-    weights[kind] = Number(weight);
-  }
-  return weights;
-}
-
-/** A duration as these flags take it. */
-function seconds(ms: number): string {
-  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
-}
-
-/** Names from a fixed set, comma-separated; `none` and `all` are understood, which means all of them unless `all` says else. */
-function listOption(
-  flags: string,
-  description: string,
-  preset: readonly string[],
-  known: readonly string[],
-  all: unknown = known,
-): Option {
-  return new Option(flags, description)
-    .default(preset, preset.length === 0 ? 'none' : preset.join(','))
-    .argParser((text) => {
-      if (text === 'none') return [];
-      if (text === 'all') return all;
-      const names = text.split(',').map((name) => name.trim());
-      const strange = names.find((name) => !known.includes(name));
-      if (strange !== undefined) {
-        throw new UsageError(
-          `${flags.split(' ')[0]}: there is no "${strange}"; known are ${known.join(', ')}, all and none`,
-        );
-      }
-      return [...new Set(names)];
-    });
 }

@@ -7,6 +7,7 @@ import { Option, type Command } from 'commander';
 import type { Fault, FaultKind } from '../../nemesis/schedule.ts';
 import type { RunReport } from '../run/run.ts';
 import { UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { faultsBeyond } from './beside-foreign.ts';
 import { faultKindsOf } from '../plan/config.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { createProgress } from '../progress.ts';
@@ -91,6 +92,12 @@ async function wantedPlan(path: string, flags: ReplayFlags): Promise<StoredPlan>
     throw new UsageError(
       `${path}: its fault ${strange.id} is ${strange.kind}, which runtime ${plan.config.runtime} cannot do; use --runtime sim`,
     );
+  }
+  const { build, brokers: nodes, description } = plan.config;
+  const beyond = await faultsBeyond([build], { nodes, ...(description === undefined ? {} : { description }) });
+  const refused = plan.schedule.faults.find(({ kind }) => beyond.has(kind));
+  if (refused !== undefined) {
+    throw new UsageError(`${path}: its fault ${refused.id} is ${refused.kind}: ${beyond.get(refused.kind)}`);
   }
   return flags.resolved ? resolvedPlan(plan, path) : plan;
 }

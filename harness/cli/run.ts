@@ -14,7 +14,8 @@ import { commandOfRun } from './compare.ts';
 import { onInterrupt, untilAborted } from './interrupt.ts';
 import { bootstrapOf } from '../run/node-command.ts';
 import { isForeignBuild } from '../foreign-build.ts';
-import { addRunOptions, besideForeign, demandContainers, drawSeed, runConfigFrom } from './options.ts';
+import { besideForeign, demandContainers } from './beside-foreign.ts';
+import { addRunOptions, drawSeed, runConfigFrom } from './options.ts';
 import type { SimulatedRunFlags } from './run-simulated.ts';
 
 type SingleRunFlags = SimulatedRunFlags;
@@ -36,8 +37,14 @@ export function registerRun(program: Command): void {
       'simulator: run twice, compare everything, and exit with 4 if anything differs',
       false,
     )
+    .option(
+      '--beside-foreign',
+      'times, faults and topic as in a comparison with brokers that others wrote (kafka: and image: always have them)',
+      false,
+    )
     .action(async (flags: SingleRunFlags) => {
-      process.exitCode = await run(isForeignBuild(flags.build) ? besideForeign(flags, command) : flags);
+      const foreign = isForeignBuild(flags.build) || flags.besideForeign === true;
+      process.exitCode = await run(foreign ? await besideForeign(flags, command, [flags.build]) : flags);
     });
 }
 

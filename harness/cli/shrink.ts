@@ -9,7 +9,7 @@ import { buildInWords, counted } from '../report/words.ts';
 import type { ShrinkOutcome } from '../shrink/shrink.ts';
 import type { StoredPlan } from '../shrink/stored-plan.ts';
 import { onInterrupt } from './interrupt.ts';
-import { durationOption, numberOption } from './options.ts';
+import { durationOption, numberOption } from './option-types.ts';
 
 interface ShrinkFlags {
   readonly budget: number;

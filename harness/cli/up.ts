@@ -13,7 +13,8 @@ import { createProgress } from '../progress.ts';
 import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory } from '../store.ts';
 import { onInterrupt, untilAborted } from './interrupt.ts';
-import { addClusterOptions, besideForeign, demandContainers, runConfigFrom, type RunFlags } from './options.ts';
+import { besideForeign, demandContainers } from './beside-foreign.ts';
+import { addClusterOptions, runConfigFrom, type RunFlags } from './options.ts';
 import { defaultRunConfig, foreignRunConfig } from '../plan/config.ts';
 
 interface UpFlags extends RunFlags {
@@ -34,7 +35,7 @@ export function registerUp(program: Command): void {
     .option('--topic <name>', 'topic to create', defaultRunConfig.topic)
     .option('--store <dir>', 'where logs are kept', 'store');
   addClusterOptions(command).action(async (flags: UpFlags) =>
-    up(isForeignBuild(flags.build) ? besideForeign(flags, command) : flags),
+    up(isForeignBuild(flags.build) ? await besideForeign(flags, command, [flags.build]) : flags),
   );
 }
 

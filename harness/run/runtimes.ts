@@ -10,7 +10,7 @@ import { EnvironmentError } from '../errors.ts';
 import { isForeignBuild } from '../foreign-build.ts';
 import type { RunConfig } from '../plan/config.ts';
 import type { ClusterPool } from './cluster-pool.ts';
-import { targetOf } from './targets.ts';
+import { readDescription, targetOf } from './targets.ts';
 
 export interface ChosenRuntime {
   readonly name: RunConfig['runtime'];
@@ -42,7 +42,7 @@ export async function chooseRuntime(
   { builds = [], brokers = 1, description }: RuntimeOptions = {},
 ): Promise<ChosenRuntime> {
   const foreign = builds.filter(isForeignBuild);
-  const described = description === undefined ? null : await readDescription(description);
+  const described = await readDescription(description);
   for (const build of foreign) refuseUnlessThere(build, brokers, described);
   if (wanted === 'local') return local('asked for');
   const { probeEngine } = await import('../../docker/engine.ts');
@@ -72,11 +72,6 @@ function refuseUnlessThere(build: string, brokers: number, description: ImageDes
   const nodes = Array.from({ length: brokers }, (_, index) => index + 1);
   const lacks = targetOf(build, nodes, description).lacks();
   if (lacks !== null) throw new EnvironmentError(lacks);
-}
-
-async function readDescription(file: string): Promise<ImageDescription> {
-  const { readImageDescription } = await import('./image-description.ts');
-  return readImageDescription(file);
 }
 
 async function foreignRuntime(description: ImageDescription | null): Promise<ForeignRuntime> {

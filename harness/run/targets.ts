@@ -33,3 +33,10 @@ export function targetOf(build: string, brokers: readonly NodeId[], description:
   }
   return imageTarget(build, image.slice('image:'.length), description);
 }
+
+/** What a description file says; null where none is given. A usage error says what is wrong with it. */
+export async function readDescription(file: string | undefined): Promise<ImageDescription | null> {
+  if (file === undefined) return null;
+  const { readImageDescription } = await import('./image-description.ts');
+  return readImageDescription(file);
+}

@@ -44,7 +44,10 @@ describe('a build that others wrote', () => {
     [['run', '--build', '1=kafka:2.8.2,2-3=kafka:4.4.0'], 'they cannot be in one cluster'],
     [['run', '--build', '1=hw,2-3=kafka:4.4.0'], 'ours do not replicate with them'],
     [['run', '--build', 'kafka:4.4.0', '--defect', 'late-fence'], '--defect'],
-    [['run', '--build', 'kafka:4.4.0', '--nemesis', 'power-loss'], 'cannot be done to brokers that others wrote'],
+    [
+      ['run', '--build', 'kafka:4.4.0', '--nemesis', 'power-loss'],
+      'kafka:4.4.0 cannot be given that (what a disk would have kept',
+    ],
     [['run', '--build', 'image:example/broker:1'], 'say with --description FILE'],
   ])('is refused where it makes no sense: %j', async (argv, line) => {
     const ended = await tidemark([...argv, ...(argv[0] === 'explore' ? [] : ['--store', temporary])]);
