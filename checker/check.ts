@@ -233,7 +233,8 @@ function finalLogs(
   notes: string[],
 ): FinalLogs | null {
   const { logs, run, decompressors } = input;
-  if (logs === null) return null;
+  // What a target keeps elsewhere, or in another form, would seem to be empty.
+  if (logs === null || logsBeyondTarget(input)) return null;
   if (areCopiesDoubtful(run)) {
     const why =
       run.settled === null

@@ -153,6 +153,8 @@ function foreignSubject(
   logs: NodeLogs,
 ): Subject {
   const foreign = pooled.cluster;
+  // A target whose logs are not Kafka's segments says so: then they are neither watched for, nor compared with.
+  const seesLogs = (target.capabilities.guarantees['agreement'] ?? true) === true;
   let metadataVersion = 0;
   let clean = false;
   return {
@@ -198,9 +200,9 @@ function foreignSubject(
     }),
     async ends(admin, view) {
       const { ends, missing } = await admin.endOffsets(keys);
-      return { ends, unrest: [...missing, ...endsBelowLogs(ends, view)] };
+      return { ends, unrest: [...missing, ...(seesLogs ? endsBelowLogs(ends, view) : [])] };
     },
-    unseen: () => observer.unseen(),
+    unseen: () => (seesLogs ? observer.unseen() : []),
     collect: () => foreign.collectTopic(directory, config.topic),
     leaveClean: () => (clean = true),
     facts: {

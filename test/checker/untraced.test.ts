@@ -118,6 +118,8 @@ describe('a run of brokers that tell no trace', () => {
     };
     const results = run.check({ logs: null });
     expect(results.guarantees).toMatchObject({ durability: true, agreement: 'not-checked', offsets: true });
+    // A folder in which nothing that was understood lies is no empty log.
+    expect(run.check({ logs: { nodes: [1, 2, 3], files: [] } })).toEqual(results);
     expect(results.notes).toContain('agreement is not checked: its files cannot be read');
     expect(results).toMatchObject({ exposures: null, exposuresUnknown: 'it tells no high watermark' });
   });
