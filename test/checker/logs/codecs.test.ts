@@ -200,6 +200,73 @@ describe('LZ4', () => {
   });
 });
 
+describe('an LZ4 frame', () => {
+  const hello = lz4Frame(lz4Block([{ literal: text('hello') }]));
+  /** The frame with another byte at a place of its header, and the checksum that this asks for. */
+  const withHeader = (at: number, byte: number): Uint8Array => {
+    const frame = Uint8Array.from(hello);
+    frame[at] = byte;
+    frame[6] = (xxHash32(frame, 4, 6) >>> 8) & 255;
+    return frame;
+  };
+
+  it.each([
+    ['its magic number', withHeader(0, 0x05), 'does not begin with its magic number'],
+    ['an unknown version', withHeader(4, 0xa0), 'of the unknown version 2'],
+    ['a block size that there is not', withHeader(5, 0x30), 'names no block size'],
+    ['a dictionary', withHeader(4, 0x61), 'wants a dictionary'],
+    ['a match at no distance', lz4Frame([0x10, 1, 0, 0, 0x00]), 'points before its frame'],
+  ])('is refused for %s', (_, frame, message) => {
+    expect(() => unpackLz4(frame, 100)).toThrow(message);
+  });
+
+  it('may follow another, and grows as it is unpacked', () => {
+    const both = unpackLz4(Uint8Array.from([...hello, ...hello]), 10);
+    expect(new TextDecoder().decode(both)).toBe('hellohello');
+    const long = { literal: Uint8Array.from({ length: 40_000 }, (_, at) => at) };
+    const frame = lz4Frame(lz4Block([long, { distance: 40_000, length: 20_000 }]));
+    const three = unpackLz4(Uint8Array.from([...frame, ...frame, ...frame]), 180_000);
+    expect(three.length).toBe(180_000);
+    expect([...three.subarray(120_000, 160_000)]).toEqual([...long.literal]);
+    expect(() => unpackLz4(Uint8Array.from([...frame, ...frame, ...frame]), 179_999)).toThrow('more than the 179999');
+  });
+
+  it('of independent blocks copies nothing from the block before', () => {
+    const block = lz4Block([{ literal: text('a') }]);
+    const reaching = [0x00, 1, 0, 0x10, 98];
+    const blocks = [...size(block), ...block, ...size(reaching), ...reaching, 0, 0, 0, 0];
+    const linked = Uint8Array.from([...withHeader(4, 0x40).subarray(0, 7), ...blocks]);
+    expect(new TextDecoder().decode(unpackLz4(linked, 100))).toBe('aaaaab');
+    const independent = Uint8Array.from([...hello.subarray(0, 7), ...blocks]);
+    expect(() => unpackLz4(independent, 100)).toThrow('points before its frame');
+  });
+
+  function size({ length }: readonly number[]): number[] {
+    return [length & 255, length >> 8, 0, 0];
+  }
+});
+
+describe('a snappy block', () => {
+  it.each([
+    [
+      'a negative length in a frame',
+      [0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0, 0, 0, 0, 1, 0, 0, 0, 1, 255, 255, 255, 255],
+      'a negative length',
+    ],
+    ['a copy at no distance', [...uvarint(8), 0x00, 1, 0x01, 0], 'points before its block'],
+    ['a copy of more than it claims', [...uvarint(4), 0x00, 1, 0x01, 1], 'longer than it claims'],
+    ['a length that does not end', [0x80, 0x80, 0x80, 0x80, 0x80, 0x00], 'a varint is too long'],
+  ])('is refused for %s', (_, bytes, message) => {
+    expect(() => unpackSnappy(Uint8Array.from(bytes), 1000)).toThrow(message);
+  });
+
+  it('may be a frame of one block, or of none', () => {
+    const header = [0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0, 0, 0, 0, 1, 0, 0, 0, 1];
+    expect([...unpackSnappy(Uint8Array.from([...header, 0, 0, 0, 3, ...uvarint(1), 0x00, 7]), 8)]).toEqual([7]);
+    expect([...unpackSnappy(Uint8Array.from(header), 8)]).toEqual([]);
+  });
+});
+
 describe('any bytes at all', () => {
   it('are unpacked within their bound or refused, never more', () => {
     fc.assert(
