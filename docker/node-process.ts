@@ -1,9 +1,9 @@
 /**
  * The process of one node in its container: started, paused, stopped, killed, and heard.
  *
- * Of our own programs standard output is the trace and standard error the log; of others' both are the log. A stream is attached before each start and ends with
- * the process, and a verb that ends the process returns only when all that it said has been heard: so no line is lost,
- * and lines of one boot never mix with those of the next.
+ * Of our own programs standard output is the trace and standard error the log; of others' both are the log. A stream is
+ * attached before each start and ends with the process, and a verb that ends the process returns only when all that it
+ * said has been heard: so no line is lost, and lines of one boot never mix with those of the next.
  *
  * Invariant: what a verb says about the process was read from the engine after the fact.
  */

@@ -1,7 +1,7 @@
 /**
- * The pods of one cluster: made, started, shaped, probed and removed. What they say is handed on as it comes.
+ * The pods of one cluster: made, started and removed. What they say is handed on as it comes.
  *
- * Links are shaped by the pods' agents, processes by the engine. A run marks all that it creates, holds a lease that its
+ * Links are shaped by the pods' agents (`pod-links.ts`), processes by the engine. A run marks all that it creates, holds a lease that its
  * reaper watches, and looks for residue at its end.
  *
  * Invariant: either a cluster is returned, or nothing of it is left; and once its removal has begun nothing is sent to
@@ -10,20 +10,9 @@
  */
 import { appendFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type {
-  Action,
-  Cut,
-  DeploySpec,
-  Evidence,
-  ExitListener,
-  LinkProbe,
-  NodeName,
-  TraceLine,
-} from '../nemesis/ports.ts';
-import type { ProbeTarget } from './agent/messages.ts';
+import type { Action, DeploySpec, Evidence, ExitListener, LinkProbe, NodeName, TraceLine } from '../nemesis/ports.ts';
 import { probe } from './agent/probe.ts';
 import type { Agent } from './agent.ts';
 import { unpack } from './archive.ts';
@@ -31,7 +20,6 @@ import { removeRun } from './cleanup.ts';
 import type { Engine } from './client.ts';
 import { connectEngine, reason } from './client.ts';
 import type { Place } from './cuts.ts';
-import { cutName, cutOf, dropsOf } from './cuts.ts';
 import type { Image } from './images.ts';
 import { ownerLabel, runLabels } from './labels.ts';
 import type { RunNetwork } from './network.ts';
@@ -40,6 +28,7 @@ import { NodeProcess } from './node-process.ts';
 import type { Hearing } from './node-process.ts';
 import type { Pod } from './pod.ts';
 import { createPod } from './pod.ts';
+import { PodLinks, reach } from './pod-links.ts';
 import type { Lease } from './reaper.ts';
 import { holdLease } from './reaper.ts';
 import type { ContainerPlan, NodePlan } from './targets/target.ts';
@@ -58,7 +47,6 @@ export interface Contents {
   readonly line: (node: NodeName, text: string, companion?: string) => void;
 }
 
-const reachTimeoutMs = 3_000;
 const readyTimeoutMs = 90_000;
 const collectAttempts = 3;
 const askAgainMs = 50;
@@ -146,7 +134,7 @@ export class Pods {
   readonly #engine: Engine;
   readonly #spec: PodsSpec;
   readonly #lease: Lease;
-  readonly #network: RunNetwork;
+  readonly #links: PodLinks;
   readonly #pods: ReadonlyMap<NodeName, Pod>;
   readonly #processes: ReadonlyMap<NodeName, NodeProcess>;
   readonly #companions: ReadonlyMap<NodeName, readonly NodeProcess[]>;
@@ -156,8 +144,6 @@ export class Pods {
   readonly #waiting = new Map<NodeProcess, (text: string) => void>();
   /** Who has to know that a container ended while it was starting. */
   readonly #endings = new Map<NodeProcess, (detail: string) => void>();
-  /** Packets that the cuts in force have swallowed so far, as far as their counters were read. */
-  readonly #swallowed = new Map<string, number>();
   #logComplaint = false;
   #closed: Promise<{ residue: readonly string[] }> | null = null;
 
@@ -172,7 +158,7 @@ export class Pods {
     this.#engine = engine;
     this.#spec = spec;
     this.#lease = lease;
-    this.#network = network;
+    this.#links = new PodLinks(pods, (place) => addressOf(place, network));
     this.#pods = new Map(pods.map((pod) => [pod.node, pod]));
     this.#processes = new Map(pods.map((pod) => [pod.node, this.#processOf(pod, contents)]));
     this.#companions = new Map(pods.map((pod) => [pod.node, this.#companionsOf(pod, contents)]));
@@ -202,7 +188,7 @@ export class Pods {
     switch (action.port) {
       case 'links':
         if (action.slow !== undefined) throw new Error('containers have no slow links');
-        return this.#shape(action.cuts);
+        return this.#links.shape(action.cuts);
       case 'process':
         return this.#process(action.node).perform(action.verb);
       case 'leadership':
@@ -214,20 +200,7 @@ export class Pods {
 
   async probeLinks(timeoutMs: number): Promise<readonly LinkProbe[]> {
     this.#refuseWhenClosed();
-    const targets = [...this.#pods.values()].flatMap((pod) =>
-      pod.plan.port === null ? [] : [{ name: `${pod.node}`, host: pod.address, port: pod.plan.port }],
-    );
-    const fromPods = [...this.#pods.values()].map((pod) =>
-      this.#probeFrom(
-        pod,
-        targets.filter((target) => target.name !== `${pod.node}`),
-        timeoutMs,
-      ),
-    );
-    const fromHere = targets
-      .filter((target) => target.name !== 'controller')
-      .map(async (target) => linkProbe('clients', await probe(target, 'probe-clients', timeoutMs)));
-    return [...(await Promise.all(fromPods)).flat(), ...(await Promise.all(fromHere))];
+    return this.#links.probe(timeoutMs);
   }
 
   /**
@@ -337,48 +310,6 @@ export class Pods {
     }
   }
 
-  async #shape(cuts: readonly Cut[]): Promise<Evidence> {
-    const drops = dropsOf(cuts, [...this.#pods.keys()], (place) => addressOf(place, this.#network));
-    const startMs = performance.now();
-    const answers = await Promise.all(
-      [...this.#pods.values()].map(async (pod) => {
-        const { dropped } = await pod.agent.ask({ do: 'drop', drops: drops.get(pod.node)! });
-        return { pod, dropped };
-      }),
-    );
-    const tookMs = performance.now() - startMs;
-    for (const { pod, dropped } of answers) {
-      for (const [name, counter] of Object.entries(dropped)) {
-        const cut = cutName(cutOf(pod.node, name));
-        this.#swallowed.set(cut, (this.#swallowed.get(cut) ?? 0) + counter.packets);
-      }
-    }
-    return this.#evidenceOfLinks(cuts, tookMs);
-  }
-
-  /** The cuts just removed come with what they swallowed; those that go on keep counting. */
-  #evidenceOfLinks(cuts: readonly Cut[], tookMs: number): Evidence {
-    const inForce = new Set(cuts.map(cutName));
-    const removed = [...this.#swallowed].filter(([cut]) => !inForce.has(cut));
-    for (const [cut] of removed) this.#swallowed.delete(cut);
-    for (const cut of inForce) if (!this.#swallowed.has(cut)) this.#swallowed.set(cut, 0);
-    const healedAlone = [...this.#pods.values()].filter((pod) => pod.agent.tookOver()).map((pod) => pod.node);
-    return {
-      effective: healedAlone.length === 0,
-      facts: {
-        dropped: Object.fromEntries(removed),
-        tookMs: Math.round(tookMs * 10) / 10,
-        ...(healedAlone.length === 0 ? {} : { healedAlone }),
-      },
-    };
-  }
-
-  async #probeFrom(pod: Pod, targets: readonly ProbeTarget[], timeoutMs: number): Promise<LinkProbe[]> {
-    const request = { do: 'probe', clientId: `probe-${pod.node}`, targets, timeoutMs } as const;
-    const { probes } = await pod.agent.ask(request, timeoutMs + reachTimeoutMs);
-    return probes.map((result) => linkProbe(pod.node, result));
-  }
-
   #processOf(pod: Pod, contents: Contents): NodeProcess {
     const logFile = join(this.#spec.directory, 'logs', `${pod.node}.log`);
     const { logDirectory, process: plan } = pod.plan;
@@ -446,27 +377,4 @@ export class Pods {
     if (pod === undefined) throw new Error(`node ${node} is not deployed`);
     return pod;
   }
-}
-
-function linkProbe(
-  from: Place,
-  result: { name: string; ok: boolean; roundTripMs?: number; error?: string },
-): LinkProbe {
-  const { name, ...rest } = result;
-  return { from, to: name === 'controller' ? name : Number(name), ...rest };
-}
-
-/** A connection, or its refusal: both are answers of the pod. Silence means that pods cannot be reached from here. */
-function reach(host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, timeout: reachTimeoutMs });
-    const finish = (error?: Error): void => {
-      socket.destroy();
-      if (error === undefined) resolve();
-      else reject(new Error(`addresses of containers cannot be reached from here (${host}: ${error.message})`));
-    };
-    socket.once('connect', () => finish());
-    socket.once('timeout', () => finish(new Error(`no answer within ${reachTimeoutMs} ms`)));
-    socket.once('error', (error: NodeJS.ErrnoException) => finish(error.code === 'ECONNREFUSED' ? undefined : error));
-  });
 }

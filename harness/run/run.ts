@@ -320,13 +320,13 @@ class Run {
   }
 
   /** Replicas that nobody sees would seem empty, and at rest. */
-  async #demandSight({ unseen }: Subject): Promise<void> {
+  async #demandSight(subject: Subject): Promise<void> {
     const deadline = performance.now() + SEEN_TIMEOUT_MS;
-    while (unseen().length > 0 && performance.now() < deadline) {
+    while (subject.unseen().length > 0 && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, SEEN_PAUSE_MS));
       this.#check();
     }
-    const [first] = unseen();
+    const [first] = subject.unseen();
     if (first !== undefined) throw new EnvironmentError(`the replicas cannot be watched: ${first}`);
   }
 
