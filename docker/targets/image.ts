@@ -10,6 +10,7 @@ import type { Engine } from '../client.ts';
 import { isPresent } from '../image-store.ts';
 import type { Lacks } from './capabilities.ts';
 import { capabilitiesWithout } from './capabilities.ts';
+import { linearExpression } from './linear-expression.ts';
 import type { ContainerPlan, Layout, LeaderMove, LogPattern, NodePlan, Target } from './target.ts';
 
 /** What a description file says, after it was checked. */
@@ -72,7 +73,7 @@ export function strangePlaceholder(text: string): string | null {
 
 export function imageTarget(name: string, image: string, description: ImageDescription): Target {
   const { broker, controller, cannot } = description;
-  const patterns = description.logPatterns.map(({ shows, pattern }) => ({ shows, pattern: new RegExp(pattern) }));
+  const patterns = description.logPatterns.map(({ shows, pattern }) => ({ shows, pattern: linearExpression(pattern) }));
   const nodeOf = (node: NodeName, each: NodeDescription, logDirectory: string | null, layout: Layout): NodePlan => ({
     node,
     wave: node === 'controller' || (controller?.ready ?? null) === null ? 0 : 1,
@@ -129,7 +130,7 @@ function containerOf(image: string, node: NodeDescription, fill: (text: string) 
     user: node.user,
     memoryMb: node.memoryMb,
     pidsMax: node.pidsMax,
-    ready: node.ready === null ? null : new RegExp(node.ready),
+    ready: node.ready === null ? null : linearExpression(node.ready),
     exits: { orderly: node.orderlyExits, environment: node.environmentExits },
   };
 }

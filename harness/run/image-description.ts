@@ -8,30 +8,38 @@ import { posix } from 'node:path';
 import { z } from 'zod';
 import type { ImageDescription } from '../../docker/targets/image.ts';
 import { faultNames, guaranteeNames, triggerNames } from '../../docker/targets/capabilities.ts';
+import { linearExpression } from '../../docker/targets/linear-expression.ts';
 import { placeholderNames, strangePlaceholder } from '../../docker/targets/image.ts';
 import { UsageError } from '../errors.ts';
+import { mostTextBytes, whyUnreadable } from '../regular-file.ts';
 
 const text = z.string().superRefine((value, context) => {
+  if (value.includes('\0')) context.addIssue('a text cannot hold the character 0');
   const strange = strangePlaceholder(value);
   if (strange === null) return;
   context.addIssue(`there is no placeholder "${strange}"; known are ${placeholderNames.join(', ')}`);
 });
-const path = z.string().regex(/^\/\S+$/, 'write an absolute path');
+const path = z
+  .string()
+  .regex(/^\/[^\s\0]+$/, 'write an absolute path')
+  .refine((value) => posix.normalize(value) === value && !value.endsWith('/'), 'write it without . and .. and //');
 const port = z.number().int().min(1).max(65_535);
 const exitCode = z.number().int().min(0).max(255);
 const reasons = (names: readonly string[]) => z.partialRecord(z.enum(names), z.string()).default({});
 const expression = z.string().superRefine((value, context) => {
   try {
-    // What it would match is of no interest: whether it is an expression is.
-    ''.search(value);
+    linearExpression(value);
   } catch (error) {
     context.addIssue((error as Error).message);
   }
 });
 
 const nodeFields = {
-  command: z.array(text).min(1),
-  environment: z.record(z.string(), text).default({}),
+  command: z
+    .array(text)
+    .min(1)
+    .refine(([program]) => program !== '', 'name a program'),
+  environment: z.record(z.string().regex(/^[^=\0]+$/, 'write the name of a variable'), text).default({}),
   files: z.record(path, z.array(text)).default({}),
   dataDirectory: path,
   user: z.number().int().min(1).max(65_535),
@@ -74,6 +82,8 @@ const descriptionSchema = z
         if (!isBelow(file, node!.dataDirectory)) {
           context.addIssue(`${name}.files: ${file} must lie below dataDirectory ${node!.dataDirectory}`);
         }
+        const within = Object.keys(node!.files).find((other) => isBelow(other, file));
+        if (within !== undefined) context.addIssue(`${name}.files: ${file} is a file, and ${within} would lie in it`);
       }
     }
     if (broker.logDirectory !== broker.dataDirectory && !isBelow(broker.logDirectory, broker.dataDirectory)) {
@@ -85,6 +95,8 @@ const descriptionSchema = z
 export function readImageDescription(file: string): ImageDescription {
   let value: unknown;
   try {
+    const why = whyUnreadable(file, mostTextBytes);
+    if (why !== null) throw new Error(why);
     value = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
     throw new UsageError(`--description ${file}: ${(error as Error).message.split('\n')[0]}`);
@@ -98,5 +110,5 @@ export function readImageDescription(file: string): ImageDescription {
 
 function isBelow(file: string, folder: string): boolean {
   const relative = posix.relative(folder, file);
-  return relative !== '' && !relative.startsWith('..');
+  return relative !== '' && relative !== '..' && !relative.startsWith('../');
 }

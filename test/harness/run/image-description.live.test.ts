@@ -40,11 +40,28 @@ it.each<[string, (description: { broker: Json } & Json) => void]>([
   ['/etc/x must lie below dataDirectory', ({ broker }) => (broker['files'] = { '/etc/x': [] })],
   ['logDirectory must lie in dataDirectory', ({ broker }) => (broker['logDirectory'] = '/var/lib')],
   ['broker.ready: Invalid regular expression', ({ broker }) => (broker['ready'] = '(')],
+  [
+    'broker.ready: Invalid regular expression: /(a)\\1/: a line could stall it',
+    ({ broker }) => (broker['ready'] = '(a)\\1'),
+  ],
+  ['broker.command: name a program', ({ broker }) => (broker['command'] = [''])],
+  ['broker.command.1: a text cannot hold', ({ broker }) => (broker['command'] = ['x', 'a\0b'])],
+  ['broker.environment.A=B: ', ({ broker }) => (broker['environment'] = { 'A=B': '' })],
+  ['without . and ..', ({ broker }) => (broker['dataDirectory'] = '/var/lib/..')],
+  [
+    '/var/lib/kafka/a is a file, and /var/lib/kafka/a/b would lie in it',
+    ({ broker }) => (broker['files'] = { '/var/lib/kafka/a': [], '/var/lib/kafka/a/b': [] }),
+  ],
   ['broker.user: ', ({ broker }) => (broker['user'] = 0)],
   ['cannot.faults: ', (description) => (description['cannot'] = { faults: { crsh: 'no' } })],
 ])('says what is wrong: %s', (complaint, change) => {
   expect(complaintOf(change)).toContain(complaint);
   expect(complaintOf(change)).not.toContain('\n');
+});
+
+it('reads files only: a device without an end, and a pipe without a writer, are refused', () => {
+  expect(() => readImageDescription('/dev/zero')).toThrow('--description /dev/zero: it is no regular file');
+  expect(() => readImageDescription(folder)).toThrow('it is a folder');
 });
 
 it('says where a file is not there, or is no JSON', () => {
