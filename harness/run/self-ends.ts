@@ -5,7 +5,8 @@
  * is a finding, and the run must go on: once the faults are over it is started again, once. Some only say that they end
  * themselves, and hang for ever instead; so their word is taken for it, and they are ended for good first.
  *
- * Invariant: a failure of the environment is told as such, and a process that is down already cannot end again.
+ * Invariant: a failure of the environment is told as such, and a process that is down already cannot end again. A disk
+ * without space is the environment's: no fault of ours fills one.
  */
 import type { ProcessEnd } from '../../checker/evidence.ts';
 import { nodeName } from '../../checker/parse-trace.ts';
@@ -21,6 +22,8 @@ export interface SelfEndsOptions {
   /** What remains wrong, in a sentence. */
   readonly onRemain: (sentence: string) => void;
 }
+
+const noSpace = /No space left on device|Disk quota exceeded/;
 
 /** From a broker's last words until it is started again. */
 const RESTART_PAUSE_MS = 1_500;
@@ -42,10 +45,11 @@ export class SelfEnds {
   }
 
   /** A process has ended by itself, or says that it does. */
-  ended(subject: Subject, node: NodeName, detail: string, blame: 'environment' | 'node'): void {
+  ended(subject: Pick<Subject, 'end'>, node: NodeName, detail: string, told: 'environment' | 'node'): void {
     if (this.#closed || this.#down.has(node)) return;
     const sentence = `${nodeName(node)} ended by itself: ${lastWords(detail)}`;
     const more = subject.end(node);
+    const blame = more?.lastLines.some((line) => noSpace.test(line)) === true ? 'environment' : told;
     if (more !== null) this.ends.push({ node, detail, blame, time: this.#options.now(), ...more });
     // A node that lost its disk says nothing about what it promises; one that broke a rule of its own does.
     if (blame === 'environment') this.#options.onFailure(new EnvironmentError(sentence));
