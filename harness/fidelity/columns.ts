@@ -54,3 +54,8 @@ export function knownAnswer(schedule: ScheduleName, generation: Generation): Ans
       return { lost: null, diverged: truncatesToHighWatermark || generation === 'kip101' };
   }
 }
+
+/** Whether the table asks of a schedule if the record was lost. */
+export function asksForLoss(schedule: ScheduleName): boolean {
+  return knownAnswer(schedule, 'epoch').lost !== null;
+}

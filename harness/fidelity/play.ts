@@ -16,6 +16,7 @@ import type { RunFile } from '../run/run-file.ts';
 import type { ChosenRuntime } from '../run/runtimes.ts';
 import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory } from '../store.ts';
+import { asksForLoss } from './columns.ts';
 import { fidelityPlan } from './schedules.ts';
 import type { ScheduleName } from './schedules.ts';
 import type { Try } from './tries.ts';
@@ -56,7 +57,7 @@ export async function playTry(request: TryRequest): Promise<Try> {
     seed,
     startedAt: startedAt.toISOString(),
     directory: relative(root, directory),
-    uncounted: error === null ? whyUncounted(directory, results) : error.message,
+    uncounted: error === null ? whyUncounted(directory, schedule, results) : error.message,
     lost: results?.anomalies.some(({ kind }) => kind === 'lost-acked-write') ?? false,
     diverged: kinds.has('replica-divergence'),
     others: [...kinds].filter((kind) => kind !== 'lost-acked-write' && kind !== 'replica-divergence'),
@@ -65,14 +66,17 @@ export async function playTry(request: TryRequest): Promise<Try> {
 }
 
 /** Null where everything went as scripted. */
-function whyUncounted(directory: string, results: RunResults | null): string | null {
+function whyUncounted(directory: string, schedule: ScheduleName, results: RunResults | null): string | null {
   if (results === null) return 'there was nothing to check';
   const script = endOfScript(directory);
   if (script === null) return 'the script came to no end';
   if (script.effective !== true) return whyUnproven(script);
   const { healed, settled, residual } = JSON.parse(readFileSync(join(directory, 'run.json'), 'utf8')) as RunFile;
   if (healed !== true || settled !== true) return `it did not come to rest: ${residual[0] ?? 'nobody knows why'}`;
-  if (results.guarantees.agreement === 'unknown') return results.notes[0] ?? 'the replicas could not be compared';
+  const { agreement, durability } = results.guarantees;
+  if (agreement === 'unknown') return results.notes[0] ?? 'the replicas could not be compared';
+  // Whether the record was lost is asked: then not to know it is no answer.
+  if (asksForLoss(schedule) && durability === 'unknown') return results.notes[0] ?? 'its loss could not be judged';
   return null;
 }
 
