@@ -69,6 +69,8 @@ export interface AdminOptions {
   readonly moves?: LeaderMoves;
   /** Whom brokers may refer to; if not given, one another. */
   readonly reach?: Reach;
+  /** Closes whatever connection is open, and opens no more. */
+  readonly signal?: AbortSignal;
 }
 
 interface NewTopic {
@@ -86,7 +88,7 @@ interface NewTopic {
 export function createAdmin(
   addresses: ReadonlyMap<NodeId, Address>,
   requestTimeoutMs = 1_000,
-  { versions = adminVersions, moves = { by: 'own' }, reach = reachOf(addresses.values()) }: AdminOptions = {},
+  { versions = adminVersions, moves = { by: 'own' }, reach = reachOf(addresses.values()), signal }: AdminOptions = {},
 ): Admin {
   const askAt = <A extends AdminApi>(
     address: Address,
@@ -96,7 +98,7 @@ export function createAdmin(
   ): Promise<ResponseBody<A>> => {
     const version = versions[api];
     if (version === null) throw new EnvironmentError(`these brokers do not serve ${api}`);
-    return roundTrip<A>(address, adminClientId, { api, version, body }, timeoutMs);
+    return roundTrip<A>(address, adminClientId, { api, version, body }, timeoutMs, signal);
   };
 
   const ask = async <A extends AdminApi>(

@@ -27,7 +27,7 @@ export async function negotiateVersions(
   { timeoutMs, requestTimeoutMs = 1_000, signal }: NegotiateOptions,
 ): Promise<Versions> {
   const attempt = (address: Address): Promise<ResponseBody<'ApiVersions'>> =>
-    roundTrip(address, adminClientId, { api: 'ApiVersions', version: 0, body: question }, requestTimeoutMs);
+    roundTrip(address, adminClientId, { api: 'ApiVersions', version: 0, body: question }, requestTimeoutMs, signal);
   const answers = await Promise.all(
     [...addresses].map(async ([node, address]) => {
       const answer = await pRetry(() => attempt(address), {

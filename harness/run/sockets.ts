@@ -216,20 +216,31 @@ function answer(
   return { type: 'response', correlationId, ...request, body };
 }
 
-/** One request on a connection of its own. Rejects with one clear line when there is no answer within `timeoutMs`. */
+/**
+ * One request on a connection of its own. Rejects with one clear line when there is no answer within `timeoutMs`, or when
+ * `signal` aborts: then the connection is closed at once, since its network may be about to go.
+ */
 export function roundTrip<A extends ApiName>(
   endpoint: Address,
   from: string,
   request: { readonly api: A; readonly version: number; readonly body: RequestBody<A> },
   timeoutMs: number,
+  signal?: AbortSignal,
 ): Promise<ResponseBody<A>> {
   return new Promise((resolve, reject) => {
     const where = `${request.api} to ${endpoint.host}:${endpoint.port}`;
+    if (signal?.aborted === true) {
+      reject(new Error(`${where}: interrupted`));
+      return;
+    }
     const finish = (settle: () => void): void => {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
       connection.end();
       settle();
     };
+    const abort = (): void => finish(() => reject(new Error(`${where}: interrupted`)));
+    signal?.addEventListener('abort', abort);
     const timer = setTimeout(() => {
       finish(() => reject(new Error(`${where}: no answer within ${timeoutMs} ms`)));
     }, timeoutMs);

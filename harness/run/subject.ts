@@ -104,7 +104,7 @@ async function deployOwn({ config, runtime, clockOriginNs, ...request }: Subject
     progress,
     signal,
   });
-  const spoken = { admin: createAdmin(cluster.addresses, config.clientTimeoutMs) };
+  const spoken = { admin: createAdmin(cluster.addresses, config.clientTimeoutMs, { signal }) };
   return {
     cluster,
     linesFile: 'trace.jsonl',
@@ -178,6 +178,7 @@ function foreignSubject(
         versions: versions.admin,
         moves: movesOf(target, foreign.zooKeeper),
         reach,
+        signal,
       });
       await admin.demandOwnAddresses();
       const { replicationFactor } = config;

@@ -113,6 +113,20 @@ describe('the admin client', () => {
     await stranger.close();
   });
 
+  it('closes its connection when it is interrupted, and opens no other', async () => {
+    broker.mood = () => 'silent';
+    const interrupt = new AbortController();
+    const admin = createAdmin(new Map([[1, broker.address]]), 60_000, { signal: interrupt.signal });
+    const asked = broker.next('Metadata');
+    const answer = admin.describe(['tide']);
+    await asked;
+    interrupt.abort();
+    await expect(answer).rejects.toThrow('interrupted');
+    await expect(admin.describe(['tide'])).rejects.toThrow('interrupted');
+    await expect.poll(() => broker.connections()).toBe(0);
+    expect(broker.requests).toEqual(['Metadata']);
+  });
+
   it('speaks the versions that it is given', async () => {
     const versions = { ...adminVersions, Metadata: 2 };
     let spoken = -1;
