@@ -80,7 +80,12 @@ export function noteImage(version: KafkaVersion, image: string, bytes: number, c
 
 /** What Maven's complaint means for its user, in one line. */
 export function mavenProblem(version: string, output: string): string {
-  if (/(Could not|Failure to) find artifact org\.apache\.kafka:kafka_\S*/.test(output)) {
+  // Asked again, Maven answers from its own memory, and in other words.
+  if (
+    /(Could not|Failure to) find artifact org\.apache\.kafka:kafka_|org\.apache\.kafka:kafka_\S* was not found in /.test(
+      output,
+    )
+  ) {
     return `there is no Apache Kafka ${version} where Maven looks: see https://kafka.apache.org/downloads for the releases`;
   }
   if (/No space left on device|Disk quota exceeded/.test(output)) {

@@ -56,10 +56,23 @@ function loadPath(path: string, flags: PromiseFlags): CheckInput {
   return directory ? loadDirectory(absolute, flags) : loadHistory(absolute, flags);
 }
 
+/** What else lies in the folder of a run. */
+const noHistories: ReadonlySet<string> = new Set([
+  'run.json',
+  'results.json',
+  'report.html',
+  'schedule.json',
+  'load.json',
+  'trace.jsonl',
+  'observations.jsonl',
+]);
+
 function loadHistory(path: string, flags: PromiseFlags): CheckInput {
   const notes: string[] = [];
   if (existsSync(join(dirname(path), 'run.json'))) {
     const command = `npm run tidemark -- check ${shellWord(shownPath(dirname(path)))}`;
+    if (noHistories.has(basename(path).replace(/\.zst$/, '')))
+      throw new UsageError(`${shownPath(path)} is no history; ${command} checks the run that it belongs to`);
     notes.push(`only the history was looked at; ${command} takes its trace and logs in as well`);
   }
   const run: RunDescription = { ...emptyRun, name: basename(path) };

@@ -171,7 +171,10 @@ class Completion {
     for (const ack of waiting) this.#acknowledge({ ...ack, time: line['time'] }, replica);
   }
 
-  /** Of a message without an epoch: what the followed leader holds there, else what is written in the epoch of now. */
+  /**
+   * Of a message without an epoch: what the followed leader holds there, else what is written in the epoch of now. A
+   * leader that does not know yet that there is another writes in its own.
+   */
   #recordAt(partition: string, node: number, replica: Replica, base: number): { epoch: number; hash: string } {
     const newest = this.#epochs.get(partition) ?? -1;
     // That it follows may be seen after what it fetched.
@@ -180,7 +183,8 @@ class Completion {
       leader === null || leader === node ? undefined : this.#replicas.get(`${partition} ${leader}`)?.batches;
     const theirs = followed?.findLast((batch) => batch.base === base);
     if (theirs !== undefined) return { epoch: theirs.epoch, hash: theirs.hash };
-    return recordOf(Math.max(newest, replica.epoch, 0));
+    const deposed = replica.leader === node && leader !== node;
+    return recordOf(Math.max(deposed ? replica.epoch : newest, replica.epoch, 0));
   }
 
   #truncate(line: Fields, replica: Replica, to: number): void {

@@ -137,7 +137,7 @@ export function drawTimelines(view: PartitionView): Markup {
       </li>
       <li>
         <svg width="18" height="12" aria-hidden="true"><rect width="18" height="10" class="fault idle" /></svg> fault
-        without effect
+        that did not go as planned
       </li>
       <li>
         <svg width="18" height="12" aria-hidden="true"><rect width="18" height="10" class="outage down" /></svg> not

@@ -146,10 +146,10 @@ function runFigures(results: RunResults): Markup {
   return figures([
     ['operations', measure('operations')],
     ['acknowledged', measure('acknowledged')],
-    ['faults that took effect', `${effective} of ${faults.length}`],
+    ['faults that went as planned', `${effective} of ${faults.length}`],
     ['elections', measure('elections')],
     ['truncations', measure('truncations')],
-    ['exposures', exposures === null ? 'unknown' : exposures.length],
+    [exposures?.length === 1 ? 'exposure' : 'exposures', exposures === null ? 'unknown' : exposures.length],
   ]);
 }
 
@@ -204,7 +204,7 @@ export function faultsTable(faults: readonly FaultSummary[], seen: readonly Faul
         <td>${rolesInWords(fault.nodes) || 'nobody'}</td>
         <td class="number">${seconds(fault.startTime)}</td>
         <td class="number">${fault.endTime === null ? 'the end' : seconds(fault.endTime)}</td>
-        <td>${fault.effective ? proof(byName.get(fault.fault)) : html`<b>none: it had no effect, and counts for nothing</b>`}</td>
+        <td>${fault.effective ? proof(byName.get(fault.fault)) : unproved(byName.get(fault.fault))}</td>
       </tr>`,
     ),
   )}
@@ -220,6 +220,15 @@ const stateWords: Readonly<Record<string, string>> = {
   D: 'running',
   Z: 'ended',
 };
+
+/** What happened of a fault that is not proved in full: it may well have done harm, but not what was planned. */
+function unproved(fault: FaultSeen | undefined): Markup {
+  if (fault?.evidence.some(({ effective }) => effective === true) !== true)
+    return html`<b>none: it had no effect, and counts for nothing</b>`;
+  const missed = fault.steps.filter(({ came }) => came === false).map(({ step }) => step.replace(/^await /, ''));
+  const waited = missed.length === 0 ? '' : `; did not come: ${missed.map((step) => shortened(step, 80)).join(', ')}`;
+  return html`<b>in part: it did not go as planned, and counts for nothing.</b> ${proof(fault)}${waited}`;
+}
 
 /** The evidence of a fault, in short. */
 function proof(fault: FaultSeen | undefined): string {

@@ -39,7 +39,12 @@ export function targetSection(target: TargetSummary | undefined): Markup | null 
 
 /** The matrix of one target: what it can do and show, and why not. */
 function capabilityTable({ name, versions, capabilities }: TargetSummary): Markup {
-  const told = Object.entries(versions ?? {}).map(([node, version]) => `broker ${node} is ${version}`);
+  const each = Object.entries(versions ?? {});
+  const [first, ...others] = new Set(each.map(([, version]) => version));
+  const told =
+    others.length === 0 && each.length > 1
+      ? [`every broker is ${first}`]
+      : each.map(([node, version]) => `broker ${node} is ${version}`);
   const who = told.length === 0 ? null : html`<p class="note">${listInWords(told)}.</p>`;
   if (capabilities === null)
     return html`${who}

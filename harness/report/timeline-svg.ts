@@ -144,7 +144,7 @@ interface FaultBar extends Bar {
 
 function faultBar(timed: TimedFault, x: Scale): FaultBar {
   const from = x(timed.from);
-  const idle = timed.fault.effective === false ? ' · no effect' : '';
+  const idle = timed.fault.effective === false ? ' · not as planned' : '';
   const name = `${timed.fault.fault} ${timed.fault.kind}`;
   const labels = [shortened(`${name}${hit(timed)}${idle}`, 60), shortened(`${name}${idle}`, 30)];
   const labelWidths = labels.map((label) => textWidth(label, FONT));
@@ -170,7 +170,7 @@ function drawFault({ bar, row, label }: PlacedBar<FaultBar>, top: number): Marku
   return html`<g
     ><title>
       ${fault.fault}: ${fault.kind}, ${rolesInWords(fault.nodes)}, ${seconds(timed.from)} to
-      ${fault.endTime === null ? 'the end' : seconds(fault.endTime)}${fault.effective === false ? '; no effect was proved, it counts for nothing' : ''}</title
+      ${fault.endTime === null ? 'the end' : seconds(fault.endTime)}${fault.effective === false ? '; not proved to have gone as planned, it counts for nothing' : ''}</title
     ><rect
       x="${round(bar.from)}"
       y="${y}"

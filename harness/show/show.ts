@@ -198,20 +198,26 @@ function finalLogs(
   return { events, notes, end };
 }
 
-/** Lines of the nodes' own logs that name the partition and, as a number of its own, the offset. */
+/** Numbers in a line of Kafka's log that are no offset: its moment, and the count of requests. */
+const noOffset = /^\[[^\]]*\]|correlation ?id \d+/gi;
+
+/** Lines of the nodes' own logs that name the partition and, as a number of its own, the offset: not in a name or a moment. */
 function nodeLogLines(directory: string, key: string, offset: number): Events {
   const events = new Events();
   const folder = join(directory, 'logs');
   if (!existsSync(folder)) return events;
-  const number = new RegExp(`(?<![\\d.])${offset}(?![\\d.])`);
+  const number = new RegExp(`(?<![\\w.-])${offset}(?![\\w-]|\\.\\d)`);
+  const names = new RegExp(`(?<![\\w.-])${key.replaceAll(/[^\w-]/g, '\\$&')}(?![\\w-])`);
   for (const name of readdirSync(folder).filter((each) => each.endsWith('.log'))) {
     const path = join(folder, name);
     let line = 0;
     for (const text of openPackable(path, [])) {
       line += 1;
-      if (!text.includes(key) || !number.test(text.replaceAll(key, ''))) continue;
+      if (!names.test(text) || !number.test(text.replaceAll(noOffset, ''))) continue;
       const { time, said } = readLogLine(text);
-      const who = name === 'controller.log' ? 'controller' : `broker ${name.replace(/^broker-|\.log$/g, '')}`;
+      const who = name.startsWith('controller')
+        ? name.replace(/\.log$/, '')
+        : `broker ${name.replace(/^broker-|\.log$/g, '')}`;
       events.add({
         time,
         who,

@@ -104,6 +104,10 @@ describe('fetching a release', () => {
       '[ERROR] Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9 in central',
       'there is no Apache Kafka 9.9.9',
     ],
+    [
+      '[ERROR] The following artifacts could not be resolved: org.apache.kafka:kafka_2.13:jar:9.9.9: org.apache.kafka:kafka_2.13:jar:9.9.9 was not found in https://example.org during a previous attempt. This failure was cached in the local repository',
+      'there is no Apache Kafka 9.9.9',
+    ],
     ['[ERROR] Could not transfer artifact x from/to y: UnknownHostException', 'Maven cannot reach its repository'],
     ['[ERROR] Connect to a:443 failed: Connection refused', 'Maven cannot reach its repository'],
     [

@@ -167,6 +167,15 @@ describe('a path', () => {
     expect(() => checkPath(directory)).toThrow(/comparison/);
   });
 
+  it('to another file of a run is a bad argument, and the folder is named', () => {
+    store(s1aPrime('hw'));
+    for (const name of ['run.json', 'trace.jsonl']) {
+      const check = (): unknown => checkPath(join(directory, name));
+      expect(check).toThrow(UsageError);
+      expect(check).toThrow(/is no history; npm run tidemark -- check \S+ checks the run/);
+    }
+  });
+
   it('to a history alone checks the history, and says what it leaves out', () => {
     store(s1aPrime('hw'));
     const results = checkPath(join(directory, 'history.jsonl'));

@@ -215,6 +215,25 @@ describe('completed observations', () => {
     ]);
   });
 
+  it('take what a leader writes that does not know of the next one for a record of its own epoch', () => {
+    const run = new Foreign('tide-0');
+    run.elect(1, [1, 2], 0);
+    run.role(1, 1, 0);
+    run.append(1, 0);
+    run.elect(2, [2], 1);
+    run.append(1, 1);
+    run.cut(1, 2, 1);
+    run.append(2, 1);
+    run.append(1, 1);
+    const appended = complete(run).filter(({ event }) => event === 'append');
+    expect(appended.map(({ node, batches }) => [node, ...(batches as unknown[])])).toEqual([
+      [1, { base: 0, last: 0, epoch: 0, hash: 'seen-0' }],
+      [1, { base: 1, last: 1, epoch: 0, hash: 'seen-0' }],
+      [2, { base: 1, last: 1, epoch: 1, hash: 'seen-1' }],
+      [1, { base: 1, last: 1, epoch: 1, hash: 'seen-1' }],
+    ]);
+  });
+
   it('leave out what is no line, and count what there is by source', () => {
     expect(completeObservations([null, 4, {}, { time: 'x' }])).toEqual([]);
     expect(sourcesOf([null, { source: 'log' }, { source: 'log', epochSeen: false }, { source: 5 }])).toEqual({

@@ -86,6 +86,25 @@ describe('the report of a run', () => {
     expect(readFileSync(writeRunReport(directory), 'utf8')).toContain('it had no effect, and counts for nothing');
   });
 
+  it('says of a fault that is proved in part what took effect and what did not come', () => {
+    const story = s1aPrime('hw');
+    const tell = (value: Readonly<Record<string, unknown>>): void =>
+      story.operation({ process: 'nemesis', type: 'info', f: 'handover-crash', value: { fault: 'f9', ...value } });
+    tell({ phase: 'start', roles: { leader: 'tide-0' }, nodes: { leader: 3 } });
+    tell({
+      phase: 'end',
+      effective: false,
+      evidence: [{ action: 'kill', node: 3, state: 'exited', effective: true }],
+      steps: [
+        { step: 'kill leader', ms: 0 },
+        { step: 'await follower leads tide-0', ms: 5000, came: false },
+      ],
+    });
+    const text = textOf(pageOf(story));
+    expect(text).toContain('in part: it did not go as planned, and counts for nothing. kill 3: exited');
+    expect(text).toContain('did not come: follower leads tide-0');
+  });
+
   it('needs no network and runs nothing', () => {
     const page = pageOf(s1aPrime('hw'));
     expect(page).not.toMatch(/<script|<link|<img|<iframe|url\(|@import|\ssrc=|\son\w+=/i);

@@ -79,7 +79,9 @@ describe('the life of a record', () => {
       '{"time":7,"msg":"tide-0 is cut at 1"}',
       '{"time":8,"msg":"tide-0 is cut at 11"}',
       '{"time":9,"msg":"tide-1 is cut at 1"}',
-      '[2026-11-29] Truncating tide-0 to offset 1 (kafka.log.Log)',
+      '[2026-11-29] Truncating tide-0 to offset 1. (kafka.log.Log)',
+      '[2026-11-29 00:00:01,1] Removed fetcher for tide-1 and tide-0',
+      'tide-01 is cut at 1',
     ];
     writeFileSync(join(directory, 'logs', '2.log'), `${lines.join('\n')}\n`);
     const { events } = recordLife(directory, 'tide-0', { offset: 1 });
@@ -100,6 +102,22 @@ describe('the life of a record', () => {
         reference: { source: 'file', path: 'logs/2.log', line: 4 },
       },
     ]);
+  });
+
+  it('tells what logs say on clocks of their own after everything else, and the first lines of each node alone', () => {
+    storeStory(directory, s1aPrime('hw'));
+    mkdirSync(join(directory, 'logs'));
+    const fetches = Array.from({ length: 12 }, (_, count) => `[00:00] TRACE tide-0 ends at 1, fetch ${count + 100}\n`);
+    writeFileSync(join(directory, 'logs', '2.log'), fetches.join(''));
+    writeFileSync(join(directory, 'logs', 'controller-zookeeper.log'), fetches[0] as string);
+    const [before, after] = lifeText(recordLife(directory, 'tide-0', { offset: 1 })).split(
+      '\nIn the logs of the nodes',
+    );
+    expect(before).toContain('After everything:');
+    expect(before).not.toContain('TRACE');
+    expect(after?.match(/broker 2 .*TRACE/g)).toHaveLength(8);
+    expect(after).toContain('broker 2: 4 more lines');
+    expect(after).toMatch(/controller-zookeeper +logs: \[00:00\] TRACE/);
   });
 
   it('lists the first readers, and counts the others', () => {
