@@ -298,7 +298,11 @@ function noteGaps(evidence: Evidence): void {
       unknownBecause(evidence, 'visibility', 'the last readers did not reach the end of every partition');
     }
     noteNoTrace(evidence);
-    if (logs === null && !logsBeyondTarget(evidence)) {
+    if (logsBeyondTarget(evidence)) {
+      // There only the last readers can tell what is left.
+      if (run.finalReadComplete !== true)
+        unknownBecause(evidence, 'durability', 'nobody read every partition to its end after settling');
+    } else if (logs === null) {
       for (const guarantee of ['durability', 'agreement', 'offsets', 'visibility'] as const) {
         unknownBecause(evidence, guarantee, 'the final logs of the replicas are missing');
       }

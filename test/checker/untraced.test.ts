@@ -120,6 +120,8 @@ describe('a run of brokers that tell no trace', () => {
     expect(results.guarantees).toMatchObject({ durability: true, agreement: 'not-checked', offsets: true });
     // A folder in which nothing that was understood lies is no empty log.
     expect(run.check({ logs: { nodes: [1, 2, 3], files: [] } })).toEqual(results);
+    run.run = { ...run.run, settled: null, finalReadComplete: null };
+    expect(run.check({ logs: null })).toMatchObject({ valid: 'unknown', guarantees: { durability: 'unknown' } });
     expect(results.notes).toContain('agreement is not checked: its files cannot be read');
     expect(results).toMatchObject({ exposures: null, exposuresUnknown: 'it tells no high watermark' });
   });
