@@ -7,6 +7,7 @@ import type { ForeignCluster } from '../../../docker/foreign.ts';
 import type { Target } from '../../../docker/targets/target.ts';
 import { spreadReplicas } from '../../../harness/client/admin-requests.ts';
 import { createAdmin, type Admin } from '../../../harness/run/admin.ts';
+import { reachOf } from '../../../harness/run/reach.ts';
 import { negotiateVersions } from '../../../harness/run/negotiate.ts';
 import { newRunId } from '../cluster.ts';
 import { layout } from './layout.ts';
@@ -48,7 +49,8 @@ export async function deploy(target: Target): Promise<Stage> {
   };
   try {
     const versions = await negotiateVersions(cluster.addresses, { timeoutMs: 90_000, signal });
-    const admin = createAdmin(cluster.addresses, 2_000, { versions: versions.admin });
+    const reach = reachOf(cluster.kafkaAddresses.values());
+    const admin = createAdmin(cluster.addresses, 2_000, { versions: versions.admin, reach });
     await admin.createTopic({
       name: 'tide',
       partitions: 1,
