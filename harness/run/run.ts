@@ -272,6 +272,7 @@ class Run {
       signal: this.#ending.signal,
       check: () => this.#check(),
     };
+    this.#selfEnds.begin();
     faults.start();
     try {
       await this.#phase('load and faults', () =>

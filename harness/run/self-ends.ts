@@ -3,7 +3,8 @@
  *
  * Of our own brokers one that breaks a rule of its own stays down, and the run says so. A foreign broker that ends itself
  * is a finding, and the run must go on: once the faults are over it is started again, once. Some only say that they end
- * themselves, and hang for ever instead; so their word is taken for it, and they are ended for good first.
+ * themselves, and hang for ever instead; so their word is taken for it, and they are ended for good first. Before the
+ * load begins there is nothing to go on with: the run ends at once, with what the broker said.
  *
  * Invariant: a failure of the environment is told as such, and a process that is down already cannot end again. A disk
  * without space is the environment's: no fault of ours fills one.
@@ -36,6 +37,8 @@ export class SelfEnds {
   readonly #restarted = new Set<NodeName>();
   /** Nodes that are about to be started again. */
   readonly #waiting = new Set<NodeName>();
+  /** Whether anything is asked of the cluster yet. */
+  #begun = false;
   /** Set once the faults are over. */
   #mending: Cluster | null = null;
   #closed = false;
@@ -55,9 +58,15 @@ export class SelfEnds {
     if (blame === 'environment') this.#options.onFailure(new EnvironmentError(sentence));
     else {
       this.#down.add(node);
-      if (more === null) this.#options.onRemain(sentence);
+      if (more !== null && !this.#begun) this.#options.onFailure(new EnvironmentError(sentence));
+      else if (more === null) this.#options.onRemain(sentence);
       else if (this.#mending !== null) this.#startAgain(this.#mending, node);
     }
+  }
+
+  /** The load begins. */
+  begin(): void {
+    this.#begun = true;
   }
 
   /** A process is about to be started. */

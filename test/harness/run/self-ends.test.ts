@@ -3,6 +3,10 @@ import { SelfEnds } from '../../../harness/run/self-ends.ts';
 
 /** What became of brokers that ended, one after the other, having said these lines last. */
 function after(...ends: readonly (readonly [node: number, lastLines: readonly string[]])[]) {
+  return told(true, ends);
+}
+
+function told(begun: boolean, ends: readonly (readonly [node: number, lastLines: readonly string[]])[]) {
   const failures: string[] = [];
   const remaining: string[] = [];
   const selfEnds = new SelfEnds({
@@ -10,6 +14,7 @@ function after(...ends: readonly (readonly [node: number, lastLines: readonly st
     onFailure: ({ message }) => failures.push(message),
     onRemain: (sentence) => remaining.push(sentence),
   });
+  if (begun) selfEnds.begin();
   for (const [node, lastLines] of ends) {
     selfEnds.ended({ end: () => ({ lastLines, phase: 'running' }) }, node, 'Halting', 'node');
   }
@@ -34,6 +39,12 @@ describe('a foreign broker that ends itself', () => {
 
   it('is told once, though it says so and then exits', () => {
     expect(after([2, ['no']], [2, ['no']]).ends).toHaveLength(1);
+  });
+
+  it('before the load begins ends the run at once, and stays a finding', () => {
+    const { ends, failures } = told(false, [[2, ['I give up']]]);
+    expect(failures).toEqual(['broker 2 ended by itself: Halting']);
+    expect(ends).toMatchObject([{ node: 2, blame: 'node' }]);
   });
 
   it('for want of space on the disk was ended by its environment, which fails the run', () => {
