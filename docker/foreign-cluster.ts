@@ -26,8 +26,8 @@ import type { Contents, Pods } from './pods.ts';
 import { deployPods } from './pods.ts';
 import type { Target } from './targets/target.ts';
 
-/** Lines that are kept while nobody listens. */
-const backlogMax = 100_000;
+/** What is kept while nobody listens: lines, and characters in them. */
+const backlogMax = { lines: 100_000, characters: 32 << 20 };
 
 /** Prepares the target and deploys a cluster of it. */
 export async function deployForeign(spec: ForeignSpec): Promise<ForeignCluster> {
@@ -69,9 +69,10 @@ class Ear {
   readonly #listeners = new Set<OutputListener>();
   /** Lines before the first call; null from then on. */
   #backlog: Parameters<OutputListener>[] | null = [];
+  #characters = 0;
 
   hear(...heard: Parameters<OutputListener>): void {
-    if (this.#backlog !== null && this.#backlog.length < backlogMax) this.#backlog.push(heard);
+    if (this.#backlog !== null) this.#keep(this.#backlog, heard);
     for (const listener of this.#listeners) listener(...heard);
   }
 
@@ -80,6 +81,11 @@ class Ear {
     this.#backlog = null;
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #keep(backlog: Parameters<OutputListener>[], heard: Parameters<OutputListener>): void {
+    this.#characters += heard[1].length;
+    if (backlog.length < backlogMax.lines && this.#characters < backlogMax.characters) backlog.push(heard);
   }
 }
 

@@ -48,6 +48,8 @@ export interface Contents {
 }
 
 const readyTimeoutMs = 90_000;
+/** No line by which a program says that it is ready is longer; somebody's may be endless. */
+const readyLineMax = 4_000;
 const collectAttempts = 3;
 const askAgainMs = 50;
 const probeTimeoutMs = 1_000;
@@ -276,7 +278,7 @@ export class Pods {
     const waiting = new AbortController();
     this.#endings.set(process, (detail) => reject(new Error(`${name} ended before it was ready: ${detail}`)));
     this.#waiting.set(process, (text) => {
-      if (plan.ready?.test(text) === true) resolve();
+      if (plan.ready?.test(text.slice(0, readyLineMax)) === true) resolve();
     });
     const ask = async (port: number): Promise<void> => {
       while (!waiting.signal.aborted) {
