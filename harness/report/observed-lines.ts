@@ -17,7 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface ObservedFrom {
   /** Lines by source. */
   readonly sources: Readonly<Record<string, number>>;
-  /** Leader epochs were counted, not told. */
+  /** Some leader epochs were counted, not told. */
   readonly epochsCounted: boolean;
 }
 

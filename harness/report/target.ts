@@ -14,7 +14,7 @@ export function observedInWords({ sources, epochsCounted }: ObservedFrom): strin
   const parts = seenBy.filter(([source]) => (sources[source] ?? 0) > 0).map(([, what]) => what);
   if (parts.length === 0) return 'These brokers tell no trace, and nothing was observed of them.';
   const epochs = epochsCounted
-    ? ' The brokers do not tell leader epochs: they are counted, one for each leader that was seen.'
+    ? ' Leader epochs that no broker had told by then are counted, one for each leader that was seen.'
     : '';
   const blind =
     sources['log'] === undefined ? ' No high watermark and no rule was seen: no broker’s log told one.' : '';

@@ -45,7 +45,7 @@ describe('the report of a run without a trace', () => {
     expect(page).toContain('by which rule, nothing tells');
     expect(page).toContain('Broker 3 is elected, without record LAST-ACKED');
     expect(page).toContain('These brokers tell no trace. What is drawn was seen from outside');
-    expect(page).toContain('The brokers do not tell leader epochs');
+    expect(page).toContain('Leader epochs that no broker had told by then are counted');
     expect(page).toContain('broker 1, leader: log end 4, high watermark not seen');
     expect(page).toContain('observations.jsonl');
     expect(page).not.toContain('trace.jsonl');
