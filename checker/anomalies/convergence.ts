@@ -54,6 +54,8 @@ interface FinalState {
   readonly replicas: readonly number[] | null;
   readonly isr: readonly number[];
   readonly highWatermark: ReadonlyMap<number, number>;
+  /** As last seen, where there is no trace that says it. */
+  readonly leader?: number | null;
 }
 
 /** Null where the last lines may be missing. */
@@ -71,7 +73,10 @@ function lastSeen(observed: Observations | null): FinalState[] | null {
   if (observed === null || observed.damage.length > 0) return null;
   return [...observed.partitions.values()]
     .filter(({ elections }) => elections.length > 0)
-    .map(({ key, replicas, isrs }) => ({ key, replicas, isr: isrs.at(-1)?.isr ?? [], highWatermark: new Map() }));
+    .map(({ key, replicas, isrs, elections }) => {
+      const { leader = null } = elections.at(-1) ?? {};
+      return { key, replicas, isr: isrs.at(-1)?.isr ?? [], highWatermark: new Map(), leader };
+    });
 }
 
 /** With the brokers that are not in sync everywhere, and what those of them said that ended by themselves. */
@@ -100,6 +105,11 @@ function notSettled(evidence: Evidence, states: readonly FinalState[]): Finding 
 function complaintsOf(evidence: Evidence, partition: FinalState): { text: string; nodes: number[] }[] {
   const { key } = partition;
   const leader = finalLeader(evidence, key);
+  if (leader === null && (partition.leader ?? null) !== null) {
+    const doubt = `${key}: broker ${partition.leader} was last seen to lead it, of which the run's description says nothing`;
+    unknownBecause(evidence, 'convergence', doubt);
+    return [];
+  }
   if (leader === null) return [{ text: 'nobody leads it', nodes: [] }];
   const complaints: { text: string; nodes: number[] }[] = [];
   const missing = (partition.replicas ?? []).filter((node) => !partition.isr.includes(node));

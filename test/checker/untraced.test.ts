@@ -102,6 +102,15 @@ describe('a run of brokers that tell no trace', () => {
     expect(run.check().guarantees.durability).toBe('unknown');
   });
 
+  it('accuses nobody where the run noted no leader, and one was last seen', () => {
+    const run = whole();
+    run.run = { finalLeaders: {} };
+    const results = run.check();
+    expect(results.anomalies).toEqual([]);
+    expect(results.guarantees.convergence).toBe('unknown');
+    expect(results.notes.join()).toContain('was last seen to lead it');
+  });
+
   it('is unknown where its final logs are missing', () => {
     const { guarantees } = whole().check({ logs: null });
     expect(guarantees).toMatchObject({ durability: 'unknown', agreement: 'unknown', offsets: 'unknown' });
