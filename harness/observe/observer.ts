@@ -33,7 +33,7 @@ export interface ObserverOptions {
 export interface Observer {
   /** The cluster with lines to subscribe to; they begin with `begin`. */
   readonly cluster: Cluster;
-  /** Begins to look. `metadataVersion` is one that every broker serves. */
+  /** Begins to look, when the whole cluster has come up. `metadataVersion` is one that every broker serves. */
   begin(metadataVersion: number): Promise<void>;
   /** A client's operation has ended. */
   completed(completion: Completion): void;
@@ -141,7 +141,8 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
         if (verb === 'start') {
           options.onStart?.(node);
           counter.started(node);
-          answered.delete(node);
+          // Of a node that is not asked it stays as it was at first: it had come up.
+          if (foreign.kafkaAddresses.has(node)) answered.delete(node);
           said.delete(node);
           forget(node);
           tell([{ node, event: 'start', source: 'harness' }]);
@@ -156,6 +157,7 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
       close: () => foreign.close(),
     },
     async begin(metadataVersion) {
+      for (const node of nodes) answered.add(node);
       pollers = [...foreign.kafkaAddresses].map(([node, address]) =>
         pollMetadata({
           address,
