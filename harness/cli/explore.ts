@@ -9,11 +9,11 @@ import type { Command } from 'commander';
 import { describeAsDrawn, pinsFrom } from '../explore/pins.ts';
 import type { ExploreReport } from '../explore/report.ts';
 import { UsageError, exitCodes } from '../errors.ts';
-import { faultKindsOf } from '../plan/config.ts';
+import { defaultRunConfig, faultKindsOf } from '../plan/config.ts';
 import { createProgress } from '../progress.ts';
 import { buildInWords, counted } from '../report/words.ts';
 import { onInterrupt } from './interrupt.ts';
-import { durationOption, numberOption } from './option-types.ts';
+import { durationOption, numberOption, seconds } from './option-types.ts';
 import { addRunOptions, drawSeed, type RunFlags } from './options.ts';
 
 interface ExploreFlags extends RunFlags {
@@ -45,6 +45,8 @@ export function registerExplore(program: Command): void {
   describeAsDrawn(command);
   for (const option of command.options) {
     if (option.long === '--runtime') option.hideHelp();
+    // Only our own builds run here.
+    if (option.long === '--settle-timeout') option.defaultValueDescription = seconds(defaultRunConfig.settleTimeoutMs);
     if (option.long === '--seed') option.description = 'seed of the first run; the next ones count up (default: drawn)';
   }
   command.action(async (flags: ExploreFlags) => {

@@ -28,8 +28,8 @@ export function numberOption(
   return preset === undefined ? option : option.default(preset);
 }
 
-/** A duration: seconds, or a number with the unit ms, s or m. */
-export function durationOption(flags: string, description: string, presetMs?: number): Option {
+/** A duration: seconds, or a number with the unit ms, s or m. `foreignMs`: the default where others' brokers run. */
+export function durationOption(flags: string, description: string, presetMs?: number, foreignMs = presetMs): Option {
   const option = new Option(flags, description).argParser((text) => {
     const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
     const unitMs = match?.[2] === 'ms' ? 1 : match?.[2] === 'm' ? 60_000 : 1_000;
@@ -39,7 +39,10 @@ export function durationOption(flags: string, description: string, presetMs?: nu
     }
     return ms;
   });
-  return presetMs === undefined ? option : option.default(presetMs, seconds(presetMs));
+  if (presetMs === undefined || foreignMs === undefined) return option;
+  const told =
+    foreignMs === presetMs ? seconds(presetMs) : `${seconds(presetMs)}; ${seconds(foreignMs)} for kafka: and image:`;
+  return option.default(presetMs, told);
 }
 
 /** `partition=30,crash=5`; a kind without a weight has 1. */

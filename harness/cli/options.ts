@@ -89,9 +89,21 @@ export function addClusterOptions(command: Command, runtime = deployedRuntimes()
       ),
     )
     .option('--description <file>', 'with --build image:<ref>: how its brokers are started and read; docs/targets.md')
-    .addOption(durationOption('--replica-lag-time <time>', 'replica.lag.time.max.ms', d.replicaLagTimeMaxMs))
     .addOption(
-      durationOption('--session-timeout <time>', 'silence after which a broker is fenced', d.brokerSessionTimeoutMs),
+      durationOption(
+        '--replica-lag-time <time>',
+        'replica.lag.time.max.ms',
+        d.replicaLagTimeMaxMs,
+        foreignRunConfig.replicaLagTimeMaxMs,
+      ),
+    )
+    .addOption(
+      durationOption(
+        '--session-timeout <time>',
+        'silence after which a broker is fenced',
+        d.brokerSessionTimeoutMs,
+        foreignRunConfig.brokerSessionTimeoutMs,
+      ),
     )
     .addOption(
       durationOption('--heartbeat-interval <time>', 'between the heartbeats of a broker', d.heartbeatIntervalMs),
@@ -135,7 +147,14 @@ export function addRunOptions(command: Command, standard = 'containers where an 
     )
     .addOption(numberOption('--rate <n>', 'operations per second', d.rate, 1, mostOperationsPerSecond))
     .option('--concurrency <n>', 'client processes; 2n means twice the brokers', String(d.concurrency))
-    .addOption(durationOption('--time-limit <time>', 'how long load and faults last', d.timeLimitMs))
+    .addOption(
+      durationOption(
+        '--time-limit <time>',
+        'how long load and faults last',
+        d.timeLimitMs,
+        foreignRunConfig.timeLimitMs,
+      ),
+    )
     .addOption(
       listOption(
         '--nemesis <kinds>',
@@ -152,9 +171,21 @@ export function addRunOptions(command: Command, standard = 'containers where an 
       ).argParser(weightsFrom),
     )
     .addOption(
-      durationOption('--nemesis-interval <time>', 'mean time between the starts of faults', d.nemesisIntervalMs),
+      durationOption(
+        '--nemesis-interval <time>',
+        'mean time between the starts of faults',
+        d.nemesisIntervalMs,
+        foreignRunConfig.nemesisIntervalMs,
+      ),
     )
-    .addOption(durationOption('--settle-timeout <time>', 'bound on settling after the last fault', d.settleTimeoutMs))
+    .addOption(
+      durationOption(
+        '--settle-timeout <time>',
+        'bound on settling after the last fault',
+        d.settleTimeoutMs,
+        foreignRunConfig.settleTimeoutMs,
+      ),
+    )
     .addOption(durationOption('--client-timeout <time>', 'deadline of a client’s operation', d.clientTimeoutMs))
     .option('--json', 'print the results as JSON on standard output', false);
 }

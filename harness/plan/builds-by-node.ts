@@ -40,7 +40,8 @@ function namesByNode(
   const builds = new Map<number, string>();
   for (const part of specification.split(',')) {
     const match = /^(?:(\d+)(?:-(\d+))?=)?((?:kafka|image):\S+|[a-z][a-z0-9-]*)$/.exec(part.trim());
-    if (match === null) return `"${part}" is not a build: write a name, or nodes and a name such as 2-3=epoch`;
+    if (match === null)
+      return `"${part}" is not a build: write a name such as epoch or kafka:2.8.2, or nodes and a name such as 2-3=epoch`;
     const build = match[3] ?? '';
     const wrong = flaw(build);
     if (wrong !== null) return wrong;
