@@ -96,17 +96,19 @@ async function createNode(engine: Engine, pod: PodPlan, plan: ContainerPlan, joi
     User: `${plan.user}:${plan.user}`,
     HostConfig: { ...bounded(plan), ...joined, Mounts: [dataVolume(pod, plan), ...readOnly] },
   });
-  if (Object.keys(plan.files).length > 0) await putFiles(container, plan);
+  if (Object.keys(plan.files).length + (plan.folders ?? []).length > 0) await putFiles(container, plan);
   return container;
 }
 
-/** Configuration in the data volume; the volume and every folder on the way belong to the program's user. */
-export async function putFiles(container: Container, { files, dataDirectory, user }: ContainerPlan): Promise<void> {
-  const paths = Object.entries(files).map(([path, text]) => ({ path: `/${relative(dataDirectory, path)}`, text }));
+/** Configuration in the data volume; what is put there, and every folder on the way, belongs to the program's user. */
+export async function putFiles(container: Container, plan: ContainerPlan): Promise<void> {
+  const { files, dataDirectory, user } = plan;
+  const inVolume = (path: string): string => `/${relative(dataDirectory, path)}`;
+  const paths = Object.entries(files).map(([path, text]) => ({ path: inVolume(path), text }));
   const folders = new Set(['/.']);
-  for (const { path } of paths) {
-    if (path.startsWith('/..')) throw new Error(`a file of the plan lies outside of ${dataDirectory}`);
-    for (let folder = dirname(path); folder !== '/'; folder = dirname(folder)) folders.add(folder);
+  for (const path of [...paths.map((file) => dirname(file.path)), ...(plan.folders ?? []).map(inVolume)]) {
+    if (`${path}/`.startsWith('/../')) throw new Error(`a file of the plan lies outside of ${dataDirectory}`);
+    for (let folder = path; folder !== '/'; folder = dirname(folder)) folders.add(folder);
   }
   await container.putArchive(
     archiveOf(

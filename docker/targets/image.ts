@@ -78,7 +78,11 @@ export function imageTarget(name: string, image: string, description: ImageDescr
     node,
     wave: node === 'controller' || (controller?.ready ?? null) === null ? 0 : 1,
     port: each.port,
-    process: containerOf(image, each, (text) => filled(text, node, layout, broker.port)),
+    process: {
+      ...containerOf(image, each, (text) => filled(text, node, layout, broker.port)),
+      // Whose the top of the volume is, the image decides.
+      folders: logDirectory === null || logDirectory === each.dataDirectory ? [] : [logDirectory],
+    },
     companions: [],
     logDirectory,
   });

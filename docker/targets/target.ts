@@ -76,7 +76,9 @@ export interface ContainerPlan {
   readonly environment: Readonly<Record<string, string>>;
   /** Configuration, put into the data volume before the first start: path in the container to text. */
   readonly files: Readonly<Record<string, string>>;
-  /** Where its data volume is mounted; owned by `user`. */
+  /** In the data volume, made before the first start, and owned by `user`: the top of a volume need not be. */
+  readonly folders?: readonly string[];
+  /** Where its data volume is mounted. Of what is put into it each file, and each folder on the way, belongs to `user`. */
   readonly dataDirectory: string;
   /** Read-only mounts: path in the container to path on the host. */
   readonly readOnly: Readonly<Record<string, string>>;

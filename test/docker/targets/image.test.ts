@@ -58,6 +58,11 @@ describe('an image', () => {
     expect(guarantees).toMatchObject({ durability: true, convergence: { not: 'no files' } });
   });
 
+  it('finds the folder of its logs made, since the top of its volume may belong to somebody else', () => {
+    const [, ...brokers] = imageTarget('image:x', 'x', readImageDescription(example)).nodes(layout);
+    for (const { process } of brokers) expect(process.folders).toEqual(['/var/lib/kafka/replicas']);
+  });
+
   it('is told of a placeholder that there is none of', () => {
     expect(strangePlaceholder('a ${node} of ${brokers}')).toBeNull();
     expect(strangePlaceholder('a ${nodes}')).toBe('nodes');
