@@ -98,9 +98,11 @@ export class LineSplitter {
   readonly #onLine: (line: string) => void;
   #pieces: Buffer[] = [];
   #bytes = 0;
+  readonly #bytesMax: number;
 
-  constructor(onLine: (line: string) => void) {
+  constructor(onLine: (line: string) => void, bytesMax = lineBytesMax) {
     this.#onLine = onLine;
+    this.#bytesMax = bytesMax;
   }
 
   push(bytes: Buffer): void {
@@ -111,7 +113,7 @@ export class LineSplitter {
       start = end + 1;
     }
     if (start < bytes.length) this.#keep(bytes.subarray(start));
-    if (this.#bytes > lineBytesMax) this.#emit();
+    if (this.#bytes > this.#bytesMax) this.#emit();
   }
 
   /** The unfinished last line, if there is one: its writer died within it. */

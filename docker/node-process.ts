@@ -43,6 +43,8 @@ const drainTimeoutMs = 5_000;
 const stopTimeoutS = 8;
 const freezeAttempts = 5;
 const lastWordsMax = 400;
+/** Somebody's program may print without an end of a line. */
+const logLineBytesMax = 64 << 10;
 const SIGKILL = 9;
 
 export class NodeProcess {
@@ -195,9 +197,10 @@ export class NodeProcess {
 
   async #attach(): Promise<void> {
     const stream = await attach(this.#container, { stdout: true, stderr: true });
-    const lines = new LineSplitter((line) => this.#hear(line));
+    const bytesMax = this.#hearing.trace === null ? logLineBytesMax : undefined;
+    const lines = new LineSplitter((line) => this.#hear(line), bytesMax);
     // Where there is no trace the other output has lines of its own, which are not to be torn by those of the first.
-    const complaints = new LineSplitter((line) => this.#hear(line));
+    const complaints = new LineSplitter((line) => this.#hear(line), bytesMax);
     hear(stream, (output, bytes) => {
       if (output === 'stdout') lines.push(bytes);
       else if (this.#hearing.trace === null) complaints.push(bytes);

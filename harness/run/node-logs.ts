@@ -62,7 +62,7 @@ export function openNodeLogs(directory: string): NodeLogs {
       attempt(() => {
         const log = logOf(companion === undefined ? `${node}` : `${node}-${companion}`);
         if (log.bytesLeft <= 0) return;
-        log.bytesLeft -= line.length + 1;
+        log.bytesLeft -= Buffer.byteLength(line) + 1;
         log.pending.push(`${line}\n`);
         if (log.bytesLeft <= 0) log.pending.push('the rest is left out: it would be too long\n');
       });

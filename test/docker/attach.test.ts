@@ -56,4 +56,12 @@ describe('the output of a container', () => {
     const frames = new FrameSplitter(() => {});
     expect(() => frames.push(Buffer.from('{"event":"start"}'))).toThrow("the engine's stream is out of step");
   });
+
+  it('is cut into lines where it never ends one', () => {
+    const lines: string[] = [];
+    const splitter = new LineSplitter((line) => lines.push(line), 10);
+    for (let piece = 0; piece < 5; piece += 1) splitter.push(Buffer.from('aaaaaa'));
+    splitter.push(Buffer.from('b\n'));
+    expect(lines).toEqual(['a'.repeat(12), 'a'.repeat(12), 'aaaaaab']);
+  });
 });
