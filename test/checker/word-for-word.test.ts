@@ -236,7 +236,7 @@ describe('what is said of', () => {
 });
 
 describe('what is said of brawls', () => {
-  it.each([0, 1, 2])('as in golden file %i', (part) => {
+  it.each([0, 1, 2, 3, 4])('as in golden file %i', (part) => {
     const drawn = Array.from({ length: 14 }, (_, at) => part * 14 + at);
     expectWords(
       `brawls-${part}`,

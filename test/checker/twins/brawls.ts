@@ -24,7 +24,9 @@ export function brawl(draws: Draws, keys: readonly string[] = ['a-0']): Operatio
       if (candidates.length === 0 || draws.chance(0.4)) continue;
       const count = 1 + draws.below(3);
       const read = Array.from({ length: count }, () => {
-        return [draws.below(offsets), draws.pick(candidates)] as const;
+        // Now and then what is only sent later, or never.
+        const value = draws.chance(0.06) ? next + draws.below(2) : draws.pick(candidates);
+        return [draws.below(offsets), value] as const;
       });
       found[key] = draws.chance(0.8) ? read.sort(([x], [y]) => x - y) : read;
     }
