@@ -30,11 +30,12 @@ export function findSendOrder(evidence: Evidence): Finding[] {
     else list.push(row);
   }
   const findings: Finding[] = [];
+  const places = placesWithin(evidence);
   for (const [key, rows] of suspects) {
     if (isDeleted(evidence, key)) continue;
     const witnesses = new Witnesses(evidence, key);
     for (const row of rows.slice(0, maxFindings)) findings.push(...outOfOrder(evidence, row, witnesses));
-    findings.push(...sendsBack(evidence, key, new Set(rows.slice(0, maxFindings))));
+    findings.push(...sendsBack(evidence, key, new Set(rows.slice(0, maxFindings)), places));
     if (findings.length >= maxFindings) break;
   }
   return [...findings, ...sendsBackWithin(evidence)];
@@ -95,7 +96,12 @@ function outOfOrder(evidence: Evidence, row: number, witnesses: Witnesses): Find
 }
 
 /** Consecutive sends of one process to the key, of which the second is among `suspects`. */
-function sendsBack(evidence: Evidence, key: number, suspects: ReadonlySet<number>): Finding[] {
+function sendsBack(
+  evidence: Evidence,
+  key: number,
+  suspects: ReadonlySet<number>,
+  places: ReadonlyMap<number, number>,
+): Finding[] {
   const { values } = evidence.history;
   const rows: number[] = [];
   for (let row = 0; row < evidence.history.rowCount; row += 1) {
@@ -103,7 +109,8 @@ function sendsBack(evidence: Evidence, key: number, suspects: ReadonlySet<number
     if (values.key.get(row) !== key || provenOffset(evidence, row) === -1) continue;
     if (became === outcome.ok || became === outcome.info) rows.push(row);
   }
-  rows.sort((x, y) => values.invoked.get(x) - values.invoked.get(y) || x - y);
+  const placeOf = (row: number): number => places.get(row) ?? 0;
+  rows.sort((x, y) => values.invoked.get(x) - values.invoked.get(y) || placeOf(x) - placeOf(y));
   const last = new Map<number, number>();
   const findings: Finding[] = [];
   for (const row of rows) {
@@ -116,6 +123,16 @@ function sendsBack(evidence: Evidence, key: number, suspects: ReadonlySet<number
       findings.push(...pair(evidence, 'nonmonotonic-send', before, row, 'was sent before by the same process'));
   }
   return findings;
+}
+
+/** The place of a send among those of its operation to the same key; those that come first are left out. */
+function placesWithin({ history: { transactions } }: Evidence): Map<number, number> {
+  const places = new Map<number, number>();
+  for (let at = 0; at < transactions.sendPairs.length; at += 2) {
+    const before = places.get(transactions.sendPairs.get(at)) ?? 0;
+    places.set(transactions.sendPairs.get(at + 1), before + 1);
+  }
+  return places;
 }
 
 function sendsBackWithin(evidence: Evidence): Finding[] {
