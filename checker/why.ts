@@ -27,7 +27,7 @@ export interface Step extends WhyStep {
   readonly phase: number;
 }
 
-/** So many elections are told at most; the ones between are counted. */
+/** So many elections are told one by one, the last among them; the ones between are counted. */
 const maxElections = 8;
 
 /** The chain of a loss; empty where no trace tells it. `row` is −1 for a record whose value nobody knows. */
@@ -220,10 +220,15 @@ class Teller {
   }
 
   #tellElections(elections: readonly ElectionAt[], detail: (election: ElectionAt, leader: number) => string): void {
-    const shown =
-      elections.length <= maxElections ? elections : [...elections.slice(0, maxElections - 1), elections.at(-1)];
+    const more = elections.slice(maxElections - 1, -1);
+    const isMany = more.length > 1;
+    const shown = isMany ? elections.filter((election) => !more.includes(election)) : elections;
+    if (isMany) {
+      const [first, last] = [more[0] as ElectionAt, more.at(-1) as ElectionAt];
+      const text = `${more.length} more elections followed, up to epoch ${last.epoch}.`;
+      this.#tell(first.epoch, phase.election, text, [first.row, last.row]);
+    }
     for (const election of shown) {
-      if (election === undefined) continue;
       const { leader, isr, clean, reason } = election.line;
       const manner = `epoch ${election.epoch}, ${clean ? 'clean' : 'unclean'}, in-sync replicas ${isr.join(', ')}, ${reason}`;
       const text =

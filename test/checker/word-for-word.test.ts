@@ -178,6 +178,52 @@ describe('what is said of', () => {
     ]);
   });
 
+  it('losses after many elections, and among faults that came and went', () => {
+    const elected = (times: number): Story => {
+      const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+      story.begin(3, [1, 2, 3]);
+      story.commit(1);
+      story.isr([3]);
+      story.send(2);
+      story.hw(2, 3);
+      story.ack(2);
+      for (let count = 1; count < times; count += 1) story.elect(count % 2 === 0 ? 3 : null, [3]);
+      story.begin(1, [1], { clean: false });
+      story.restart(3, 2);
+      story.settle((node) => {
+        story.follow(node);
+        if (story.end(node) > 1) story.truncateByEpoch(node, 1, 1, 0, 0);
+      });
+      return story;
+    };
+    const faulty = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+    faulty.fault('f1', 'crash', { leader: 3 });
+    faulty.fault('f1', 'crash', { leader: 3 }, 'end');
+    faulty.fault('f2', 'pause', {});
+    faulty.begin(3, [1, 2, 3]);
+    faulty.commit(1);
+    faulty.isr([3]);
+    faulty.fault('f3', 'partition', { one: 1, two: 2 });
+    faulty.send(2);
+    faulty.hw(2, 3);
+    faulty.ack(2);
+    faulty.fault('f2', 'pause', {}, 'end');
+    faulty.begin(1, [1], { clean: false });
+    faulty.restart(3, 2);
+    faulty.settle((node) => {
+      faulty.follow(node);
+      if (faulty.end(node) > 1) faulty.truncateByEpoch(node, 1, 1, 0, 0);
+    });
+    faulty.fault('f3', 'partition', { one: 1, two: 2 }, 'end');
+    faulty.fault('f4', 'crash', { leader: 1 });
+    expectWords('losses', [
+      ['after eight elections', elected(8).check()],
+      ['after nine elections', elected(9).check()],
+      ['after twelve elections', elected(12).check()],
+      ['among faults', faulty.check()],
+    ]);
+  });
+
   it('logs that start later, and epochs that go back', () => {
     const moved = (reason: string | null, to: number): Story => {
       const story = quiet(4);

@@ -204,3 +204,126 @@ describe('a record that order is judged by', () => {
     expect(everything(judged(5, [[7, 9]], 7))).toContain('realtime-order');
   });
 });
+
+describe('a send below what was acknowledged before it', () => {
+  interface Sent {
+    readonly value: number;
+    readonly offset: number;
+    readonly acks?: 'all' | 1;
+    readonly key?: string;
+    /** Acknowledged only when all others were. */
+    readonly late?: boolean;
+  }
+
+  /** Each is sent and acknowledged by a process of its own; `stands` are still in the log. */
+  function judged(sends: readonly Sent[], stands: readonly number[]): RunResults {
+    const lines: object[] = [];
+    const close = ({ value, offset, key: name = 'a-0' }: Sent): object => ({
+      process: value,
+      type: 'ok',
+      f: 'send',
+      value: [['send', name, [offset, value]]],
+    });
+    for (const sent of sends) {
+      const { value, acks = 'all', key: name = 'a-0', late = false } = sent;
+      lines.push({ process: value, type: 'invoke', f: 'send', value: [['send', name, value]], acks });
+      if (!late) lines.push(close(sent));
+    }
+    for (const sent of sends) if (sent.late === true) lines.push(close(sent));
+    const batches = sends
+      .filter(({ value, key: name = 'a-0' }) => stands.includes(value) && name === 'a-0')
+      .toSorted((x, y) => x.offset - y.offset)
+      .map(({ offset, value }) =>
+        encodeBatch({ baseOffset: offset, leaderEpoch: 0, records: [{ key: null, value: String(value) }] }),
+      );
+    const { run } = historyInput([]);
+    return checkRun(
+      historyInput(
+        lines.map((line, index) => JSON.stringify({ index, time: index, ...line })),
+        {
+          run: { ...run, settled: true, finalLeaders: { 'a-0': 1, 'b-0': 1 } },
+          promises: { acks: 'all', minInsyncReplicas: 1, uncleanElection: true },
+          logs: {
+            nodes: [1],
+            files: ['a-0', 'b-0'].map((name) => ({
+              node: 1,
+              key: name,
+              segments: [{ baseOffset: 0, bytes: name === 'a-0' ? Buffer.concat(batches) : new Uint8Array() }],
+              logStart: null,
+            })),
+          },
+        },
+      ),
+    );
+  }
+
+  const ordered = (results: RunResults): unknown[] =>
+    results.anomalies.filter(({ kind }) => kind === 'realtime-order').map(({ values }) => values);
+
+  const gone: Sent = { value: 2, offset: 9 };
+  const below: Sent = { value: 3, offset: 3 };
+
+  it('is told by the highest that still stands, where the highest of all is gone', () => {
+    expect(ordered(judged([{ value: 1, offset: 5 }, gone, below], [1, 3]))).toEqual([[1, 3]]);
+    expect(ordered(judged([{ value: 1, offset: 5 }, { value: 4, offset: 7 }, gone, below], [1, 3, 4]))).toEqual([
+      [4, 3],
+    ]);
+    const falling = judged([{ value: 4, offset: 7 }, { value: 1, offset: 5 }, gone, below], [1, 3, 4]);
+    expect(ordered(falling)).toEqual([
+      [4, 3],
+      [4, 1],
+    ]);
+  });
+
+  it.each<[string, readonly Sent[], readonly number[]]>([
+    ['stands below it as well', [{ value: 1, offset: 2 }, gone, below], [1, 3]],
+    ['is gone, too', [{ value: 1, offset: 5 }, gone, below], [3]],
+    ['was promised nothing', [{ value: 1, offset: 5, acks: 1 }, gone, below], [1, 3]],
+    ['is of another partition', [{ value: 1, offset: 5, key: 'b-0' }, gone, below], [3]],
+    ['was acknowledged later', [{ value: 1, offset: 5, late: true }, gone, below], [1, 3]],
+  ])('is doubtful where what else was acknowledged %s', (_, sends, stands) => {
+    expect(ordered(judged(sends, stands))).toEqual([]);
+  });
+});
+
+describe('the sends of one operation', () => {
+  it('are in the order in which it made them, whoever read them first', () => {
+    const lines = [
+      { process: 1, type: 'invoke', f: 'send', value: [['send', 'a-0', 1]], acks: 'all' },
+      { process: 1, type: 'ok', f: 'send', value: [['send', 'a-0', [6, 1]]] },
+      { process: 9, type: 'invoke', f: 'poll', value: [['poll']] },
+      // 3 is heard of before 2 is.
+      { process: 9, type: 'ok', f: 'poll', value: [['poll', { 'a-0': [[5, 3]] }]] },
+      {
+        process: 1,
+        type: 'invoke',
+        f: 'send',
+        value: [
+          ['send', 'a-0', 2],
+          ['send', 'a-0', 3],
+        ],
+        acks: 'all',
+      },
+      {
+        process: 1,
+        type: 'ok',
+        f: 'send',
+        value: [
+          ['send', 'a-0', [4, 2]],
+          ['send', 'a-0', [5, 3]],
+        ],
+      },
+      { process: 1, type: 'invoke', f: 'send', value: [['send', 'a-0', 4]], acks: 'all' },
+      { process: 1, type: 'ok', f: 'send', value: [['send', 'a-0', [5, 4]]] },
+    ];
+    const { anomalies } = checkRun(
+      historyInput(lines.map((line, index) => JSON.stringify({ index, time: index, ...line }))),
+    );
+    const all = anomalies.flatMap(({ kind, values, consequences }) => [
+      ...(kind === 'nonmonotonic-send' ? [values.join()] : []),
+      ...consequences.flatMap((each) => (each.kind === 'nonmonotonic-send' ? [`${each.count}: ${each.summary}`] : [])),
+    ]);
+    expect(all.join('; ')).toContain('2 has offset 4 of a-0, and 1, at offset 6, was sent before by the same process');
+    expect(all.join('; ')).not.toContain('3 has offset 5 of a-0, and 1');
+  });
+});
