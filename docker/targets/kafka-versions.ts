@@ -46,8 +46,8 @@ export function kafkaVersionOf(build: string): KafkaVersion | string | null {
   const text = build.slice('kafka:'.length);
   const version = parseKafkaVersion(text);
   if (version === null) return `"${text}" is no release of Kafka: write one such as kafka:0.10.2.2 or kafka:3.9.2`;
-  if (isBefore(version, '0.10'))
-    return `kafka:${text} is too old: before 0.10.0.0 a broker did not say which versions it speaks`;
+  if (isBefore(version, '0.10.1'))
+    return `kafka:${text} is too old: before 0.10.1.0 a client could neither make a topic nor ask where a partition ends as this one does`;
   return version;
 }
 
@@ -92,7 +92,6 @@ const tools = (version: string): Artifact => ['org.apache.kafka', 'kafka-tools',
 /** The first row that holds is the one. */
 const extras: readonly Extras[] = [
   // Up to 0.11 the cluster's id is printed by a class that left Java with version 11.
-  { before: '0.10.1', scala: '2.11', beside: () => [jaxb] },
   { before: '1.0', scala: '2.12', beside: () => [jaxb] },
   // From 1.0 on the artifact comes without anything that writes its logs.
   { before: '2.0', scala: '2.12', beside: () => [reload4j] },

@@ -48,7 +48,6 @@ describe('releases of Kafka', () => {
   });
 
   it.each([
-    ['0.10.0.1', 'kafka_2.11', ['jaxb-api']],
     ['0.10.2.2', 'kafka_2.12', ['jaxb-api']],
     ['0.11.0.3', 'kafka_2.12', ['jaxb-api']],
     ['1.1.1', 'kafka_2.12', ['slf4j-reload4j']],
