@@ -25,7 +25,8 @@ export function findNoConvergence(evidence: Evidence): Finding[] {
   }
   if (run.healed === false) {
     const reasons = listed(run.residual).join('; ');
-    unknownBecause(evidence, 'convergence', `it was not proven that everything had healed: ${reasons}`);
+    const why = 'it was not proven that everything had healed';
+    unknownBecause(evidence, 'convergence', reasons === '' ? why : `${why}: ${reasons}`);
     return [];
   }
   const [blind] = evidence.observed?.blind ?? [];

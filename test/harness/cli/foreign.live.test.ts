@@ -70,8 +70,8 @@ describe('a build that others wrote', () => {
 });
 
 describe.skipIf(!have.kafka || !have.kcat)('up', () => {
-  it.each(['0.10.2.2', '4.4.0'])('keeps a cluster of kafka:%s that kcat can use', async (release) => {
-    const running = start(['up', '--build', `kafka:${release}`, '--topic', 'sea', '--store', temporary]);
+  it('keeps a cluster of kafka:0.10.2.2 that kcat can use', async () => {
+    const running = start(['up', '--build', 'kafka:0.10.2.2', '--topic', 'sea', '--store', temporary]);
     const bootstrap = (await running.said(/^bootstrap /)).slice('bootstrap '.length);
     const kcat = (input: string, ...argv: readonly string[]) =>
       spawnSync('kcat', ['-b', bootstrap, '-t', 'sea', '-p', '1', ...argv], {
