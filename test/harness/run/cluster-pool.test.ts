@@ -4,6 +4,7 @@ import { poolClusters } from '../../../harness/run/cluster-pool.ts';
 import type { ExitListener } from '../../../nemesis/ports.ts';
 import { passingTarget } from '../observe/ours-as-foreign.ts';
 import { paperCluster } from './paper-cluster.ts';
+import { layout } from '../../docker/targets/layout.ts';
 
 /** A pool of clusters on paper, and what was deployed and closed. */
 function stage() {
@@ -40,16 +41,7 @@ function specOf(name: string): ForeignSpec {
     progress: () => {},
     signal: new AbortController().signal,
     target: { ...passingTarget, name },
-    settings: {
-      replicationFactor: 3,
-      minInsyncReplicas: 2,
-      uncleanElection: false,
-      replicaLagTimeMaxMs: 3_000,
-      brokerSessionTimeoutMs: 2_000,
-      heartbeatIntervalMs: 300,
-      fetchMaxWaitMs: 500,
-      highWatermarkCheckpointIntervalMs: 5_000,
-    },
+    settings: layout.settings,
   };
 }
 
