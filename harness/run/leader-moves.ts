@@ -23,11 +23,11 @@ import {
   type PartitionDescription,
 } from '../client/admin-requests.ts';
 import { splitKey } from '../client/operations.ts';
+import { holds } from './holds.ts';
 import { openZooKeeper, type ZooKeeper } from './zookeeper.ts';
 
 /** A whole move takes this long at most. Kafka takes some tens of milliseconds, more where its controller is busy. */
 const moveTimeoutMs = 3_000;
-const pollPauseMs = 20;
 
 /** What a move needs of the admin client. */
 export interface MoveTools {
@@ -81,22 +81,6 @@ export function moveByZooKeeper(tools: MoveTools, address: Address, key: Key, to
       zookeeper.close();
     }
   });
-}
-
-/** Deletes the controller's seat until `node` takes it: a broker that has no replicas, and is not what is broken. */
-export async function seatController(address: Address, node: NodeId, timeoutMs: number): Promise<boolean> {
-  const zookeeper = await openZooKeeper(address, timeoutMs);
-  try {
-    return await holds(performance.now() + timeoutMs, async () => {
-      const seat = await zookeeper.get('/controller');
-      if (seat === null) return false;
-      if ((JSON.parse(seat) as { readonly brokerid?: number }).brokerid === node) return true;
-      await zookeeper.remove('/controller');
-      return false;
-    });
-  } finally {
-    zookeeper.close();
-  }
 }
 
 /** Gives the orders by `order`, which says why not or null; it is handed what waits until they have come true. */
@@ -190,13 +174,4 @@ async function leaveOrder(zookeeper: ZooKeeper, path: string, order: object, dea
   if (await holds(deadline, async () => (await zookeeper.get(path)) === null)) return true;
   await zookeeper.remove(path);
   return false;
-}
-
-/** Asks again and again until it is so, or the deadline has passed. */
-async function holds(deadline: number, isSo: () => Promise<boolean>): Promise<boolean> {
-  for (;;) {
-    if (await isSo()) return true;
-    if (performance.now() >= deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, pollPauseMs));
-  }
 }

@@ -25,13 +25,13 @@ import type { RunConfig } from '../plan/config.ts';
 import { foreignStartMs, readyTimeoutMs } from '../plan/patience.ts';
 import { createAdmin, type Admin, type LeaderMoves } from './admin.ts';
 import type { PooledCluster } from './cluster-pool.ts';
-import { seatController } from './leader-moves.ts';
 import { negotiateVersions } from './negotiate.ts';
 import { nodeCommand } from './node-command.ts';
 import { openNodeLogs, type NodeLogs } from './node-logs.ts';
 import { reachOf, type Reach } from './reach.ts';
 import type { ChosenRuntime } from './runtimes.ts';
 import { warmUp } from './warm-up.ts';
+import { seatController, whenForgotten } from './zookeeper-brokers.ts';
 
 export interface Subject {
   readonly cluster: Cluster;
@@ -160,6 +160,10 @@ function foreignSubject(
   return {
     cluster: {
       ...observer.cluster,
+      async perform(action) {
+        if (foreign.zooKeeper !== undefined) await whenForgotten(foreign.zooKeeper, action, forgottenWithinMs(config));
+        return observer.cluster.perform(action);
+      },
       close() {
         observer.close();
         logs.close();
@@ -273,6 +277,11 @@ async function seat({ zooKeeper }: ForeignCluster): Promise<void> {
   if (zooKeeper === undefined) return;
   if (await seatController(zooKeeper, zooKeeper.controllerId, readyTimeoutMs)) return;
   throw new EnvironmentError('the broker that is there to be the controller did not become it');
+}
+
+/** ZooKeeper notices the end of a session by its own ticks, and late where the machine is busy. */
+function forgottenWithinMs({ brokerSessionTimeoutMs }: RunConfig): number {
+  return 3 * brokerSessionTimeoutMs + 2_000;
 }
 
 function movesOf({ leaderMove }: Target, zooKeeper: { host: string; port: number } | undefined): LeaderMoves {

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ErrorCode } from '../../../broker/protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../../broker/protocol/index.ts';
 import { createAdmin, type Admin, type LeaderMoves } from '../../../harness/run/admin.ts';
-import { seatController } from '../../../harness/run/leader-moves.ts';
 import { startLittleBroker, type LittleBroker } from './little-broker.ts';
 import { startLittleZooKeeper, type LittleZooKeeper } from './little-zookeeper.ts';
 
@@ -168,16 +167,5 @@ describe('by orders in ZooKeeper', () => {
       effective: false,
       facts: { error: 'ZooKeeper refuses get /brokers/topics/tide: error -102' },
     });
-  });
-
-  it('the controller is unseated until the wanted broker has the seat', async () => {
-    keeper.nodes.set('/controller', JSON.stringify({ version: 1, brokerid: 1 }));
-    let elections = 0;
-    keeper.onWrite = (path) => {
-      elections += 1;
-      keeper.nodes.set(path, JSON.stringify({ version: 1, brokerid: elections === 3 ? 4 : 2 }));
-    };
-    expect(await seatController(keeper.address, 4, 2_000)).toBe(true);
-    expect(elections).toBe(3);
   });
 });

@@ -13,6 +13,8 @@ export interface LittleZooKeeper {
   /** Called after each change of a node; a controller may change others. */
   onWrite: (path: string) => void;
   mood: 'answer' | 'silent' | 'garbage' | 'refuse';
+  /** How often somebody has asked what a node holds. */
+  reads: number;
   connections(): number;
   close(): Promise<void>;
 }
@@ -41,6 +43,7 @@ export async function startLittleZooKeeper(): Promise<LittleZooKeeper> {
     nodes: new Map(),
     onWrite: () => {},
     mood: 'answer',
+    reads: 0,
     connections: () => sockets.size,
     async close() {
       for (const socket of sockets) socket.destroy();
@@ -57,6 +60,7 @@ function answerTo(keeper: LittleZooKeeper, message: Buffer): Buffer {
   const path = message.toString('utf8', 12, pathEnd);
   const data = (): string => message.toString('utf8', pathEnd + 4, pathEnd + 4 + message.readInt32BE(pathEnd));
   const there = keeper.nodes.get(path);
+  if (operation === 4) keeper.reads += 1;
   if (keeper.mood === 'refuse') return header(message, -102);
   if (operation === 1) {
     if (there !== undefined) return header(message, -110);
