@@ -3,6 +3,7 @@
  * of them.
  */
 import type { Able, Capabilities, TargetSummary } from '../../checker/results.ts';
+import { uncheckedWithoutTrace } from '../../checker/untraced.ts';
 import { completeCapabilities } from './capabilities.ts';
 import { html, type Markup } from './html.ts';
 import type { ObservedFrom } from './observed-lines.ts';
@@ -51,35 +52,53 @@ function capabilityTable({ name, versions, capabilities }: TargetSummary): Marku
       <p class="note">What ${name} can do and show was not noted.</p>`;
   const rows = capabilityRows(completeCapabilities(capabilities));
   return html`${who}${table(
-    ['what', 'can be done or known', 'cannot'],
+    ['what', 'in full', 'in part', 'not at all'],
     rows.map(
-      ({ what, able, unable }) =>
+      ({ what, able, partly, unable }) =>
         html`<tr>
           <th scope="row">${what}</th>
           <td>${able.length === 0 ? 'nothing' : able.join(', ')}</td>
-          <td>
-            ${unable.length === 0 ? 'nothing' : unable.map(([each, why]) => html`<div><b>${each}</b>: ${why}</div>`)}
-          </td>
+          <td>${reasons(partly)}</td>
+          <td>${reasons(unable)}</td>
         </tr>`,
     ),
   )}`;
 }
 
+type Reasons = readonly (readonly [name: string, why: string])[];
+
+function reasons(all: Reasons): Markup | readonly Markup[] {
+  return all.length === 0 ? html`nothing` : all.map(([name, why]) => html`<div><b>${name}</b>: ${why}</div>`);
+}
+
 interface CapabilityRow {
   readonly what: string;
   readonly able: readonly string[];
-  readonly unable: readonly (readonly [name: string, why: string])[];
+  /** What of it cannot be known, as the notes of the run name it. */
+  readonly partly: Reasons;
+  readonly unable: Reasons;
 }
 
 function capabilityRows({ faults, guarantees, triggers, exposures }: Capabilities): CapabilityRow[] {
-  const row = (what: string, all: Readonly<Record<string, Able>>): CapabilityRow => ({
-    what,
-    able: Object.entries(all).flatMap(([name, able]) => (able === true ? [name] : [])),
-    unable: Object.entries(all).flatMap(([name, able]) => (able === true ? [] : [[name, able.not] as const])),
-  });
+  const row = (
+    what: string,
+    all: Readonly<Record<string, Able>>,
+    lacking: Readonly<Record<string, string>> = {},
+  ): CapabilityRow => {
+    const able = Object.entries(all).flatMap(([name, each]) => (each === true ? [name] : []));
+    return {
+      what,
+      able: able.filter((name) => lacking[name] === undefined),
+      partly: able.flatMap((name) => {
+        const part = lacking[name];
+        return part === undefined ? [] : [[name, `not checked: ${part}`] as const];
+      }),
+      unable: Object.entries(all).flatMap(([name, each]) => (each === true ? [] : [[name, each.not] as const])),
+    };
+  };
   return [
     row('faults', faults),
-    row('guarantees', guarantees),
+    row('guarantees', guarantees, uncheckedWithoutTrace),
     row('what a plan can wait for', triggers),
     row('exposures', { counted: exposures }),
   ];

@@ -60,6 +60,19 @@ describe('the report of a run without a trace', () => {
     expect(unknown).toContain('What kafka:0.10.2.2 can do and show was not noted.');
   });
 
+  it('names in that table the very parts that the notes say were not checked', () => {
+    const directory = folder('parts', s1aOnKafka(), { capabilities });
+    const { notes } = checkRunDirectory(directory);
+    const table = /What can be done to .*?<\/section>/s.exec(renderRun(readRunFiles(directory)))?.[0] ?? '';
+    const parts = notes.flatMap((note) => /^not checked of (\w+), for want of a trace: (.*)$/.exec(note) ?? []);
+    expect(parts.length).toBeGreaterThan(3);
+    for (let at = 0; at < parts.length; at += 3) {
+      expect(table).toContain(`<b>${parts[at + 1]}</b>: not checked: ${parts[at + 2]}`);
+    }
+    const inFull = /guarantees<\/th>\s*<td>([^<]*)/.exec(table)?.[1];
+    expect(inFull).toBe('order, transactions');
+  });
+
   it('says that exposures are not known, and why', () => {
     const run = s1aOnKafka();
     const dark = { ...capabilities, exposures: { not: 'it tells no high watermark' } };
