@@ -1,18 +1,52 @@
 /**
  * `npm run mutation -- checker/excuse.ts checker/logs/*.ts`: mutation testing of these files, or of all of `checker/`.
- * Options of Stryker may follow, such as `--concurrency 2`.
+ *
+ * It ends with what lives without a reason, in the form of the files of reasons (`reasons.ts`), and with reasons that no
+ * longer hold. `--reasons` says this of the last report without a run; `--report FILE` keeps the report elsewhere, so that
+ * two runs do not meet; `--concurrency N` is Stryker's.
  */
-import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Stryker } from '@stryker-mutator/core';
+import { disagreement, measure, readReasons, type Report } from './reasons.ts';
 
-const given = process.argv.slice(2);
-const firstOption = given.findIndex((argument) => argument.startsWith('-'));
-const files = firstOption === -1 ? given : given.slice(0, firstOption);
-const options = firstOption === -1 ? [] : given.slice(firstOption);
-const mutate = files.length === 0 ? [] : ['--mutate', files.join(',')];
+const goal = 0.95;
 
-try {
-  execFileSync('stryker', ['run', 'test/mutation/stryker.config.json', ...mutate, ...options], { stdio: 'inherit' });
-} catch {
-  // It has said what is wrong; below 95 % it fails.
-  process.exitCode = 1;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    reasons: { type: 'boolean', default: false },
+    report: { type: 'string', default: 'store/mutation/report.json' },
+    concurrency: { type: 'string', default: '1' },
+  },
+});
+
+if (!values.reasons) {
+  await new Stryker({
+    configFile: 'test/mutation/stryker.config.json',
+    jsonReporter: { fileName: values.report },
+    concurrency: Number(values.concurrency),
+    ...(positionals.length === 0 ? {} : { mutate: positionals }),
+  }).runMutationTest();
+}
+judge(JSON.parse(readFileSync(values.report, 'utf8')) as Report);
+
+function judge(report: Report): void {
+  const rows: string[] = [];
+  for (const [file, measuredFile] of Object.entries(report.files)) {
+    const { mutants, killed, living } = measure(measuredFile);
+    const reasonsFile = `test/mutation/survivors/${file.replace(/\.ts$/, '.txt')}`;
+    const reasons = existsSync(reasonsFile) ? readReasons(readFileSync(reasonsFile, 'utf8')) : [];
+    const { unreasoned, stale } = disagreement(living, reasons);
+    const score = mutants === 0 ? 1 : killed / mutants;
+    rows.push(
+      `| \`${file}\` | ${mutants} | ${killed} | ${(100 * score).toFixed(1)} % | ${mutants - killed - unreasoned.length} |`,
+    );
+    if (unreasoned.length > 0) console.log(`${reasonsFile}: these live without a reason:\n${unreasoned.join('\n')}\n`);
+    if (stale.length > 0) console.log(`${reasonsFile}: these have a reason, and do not live:\n${stale.join('\n')}\n`);
+    if (score < goal || unreasoned.length > 0 || stale.length > 0) process.exitCode = 1;
+  }
+  console.log(
+    ['| file | mutants | killed | score | live with a reason |', '| --- | --- | --- | --- | --- |', ...rows].join('\n'),
+  );
 }
