@@ -11,7 +11,7 @@ import type { FinalLog } from './final-logs.ts';
 /** `unknown`: no log tells, and something may excuse that it is gone. */
 export type Standing = 'violation' | 'expected' | 'unknown';
 
-/** A record, or none where `row` is −1. */
+/** A record where it was acknowledged or read. */
 export interface Place {
   readonly row: number;
   readonly offset: number;
@@ -22,7 +22,7 @@ export interface Place {
  * Where one was lost as the configuration allows, the two histories of the log that it belonged to never met.
  */
 export function classByRecords(evidence: Evidence, places: readonly Place[]): Standing {
-  const classes = places.filter(({ row }) => row !== -1).map((place) => classByRecord(evidence, place));
+  const classes = places.map((place) => classByRecord(evidence, place));
   if (classes.includes('unknown')) return 'unknown';
   return classes.includes('expected') ? 'expected' : 'violation';
 }
