@@ -186,14 +186,20 @@ describe('a run of a cluster that tells no trace', () => {
   }, 60_000);
 });
 
-describe.skipIf(!have.kafka).each(['0.10.2.2', '4.4.0'])('a run of kafka:%s', (release) => {
+/** What truncating to the high watermark can do, even in a run as small as this; whoever asks by epoch does nothing. */
+const flawsOf: Record<string, readonly string[]> = {
+  '0.10.2.2': ['lost-acked-write', 'replica-divergence', 'inconsistent-offsets'],
+  '4.4.0': [],
+};
+
+describe.skipIf(!have.kafka).each(Object.entries(flawsOf))('a run of kafka:%s', (release, flaws) => {
   it('through a crash of the leader settles, is read back and is judged', async () => {
     const build = `kafka:${release}`;
     const runtime = await chooseRuntime('docker', { builds: [build], brokers: 3 });
     const report = await run(runtime, { build, timeLimitMs: 6_000, nemesis: ['crash'] });
     expect(report.error).toBeNull();
-    expect(broken(report)).toEqual([]);
-    expect(report.results?.valid).toBe(true);
+    expect(broken(report).filter((kind) => !flaws.includes(kind))).toEqual([]);
+    expect(report.results?.valid).toBe(broken(report).length === 0);
     expect(runFile(1)).toMatchObject({ healed: true, settled: true, finalReadComplete: true, logsCollected: true });
     const lines = read(1, 'observations.jsonl').trimEnd().split('\n');
     const sources = new Set(lines.map((line) => (JSON.parse(line) as { source: string }).source));
