@@ -13,6 +13,7 @@ import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { WarmUp } from './agent/warm-up.ts';
 import { archiveOf } from './archive.ts';
+import { limited } from './bounds.ts';
 import type { Engine } from './client.ts';
 import { findTool, sharedLibraries } from './host.ts';
 import type { Layer } from './image-store.ts';
@@ -176,6 +177,9 @@ async function codeBelow(folder: string): Promise<string[]> {
   return files;
 }
 
+/** Its programs run side by side, a dozen threads each. */
+const assemblyLimits = { memoryMb: 512, pidsMax: 128 };
+
 /**
  * A container of the lower image, the files put into it, its programs run once, its state kept as an image: so no
  * builder is needed.
@@ -197,7 +201,7 @@ async function commitLayer(
     WorkingDir: inside.program,
     Labels: labels,
     NetworkDisabled: true,
-    HostConfig: { LogConfig: { Type: 'none', Config: {} } },
+    HostConfig: limited(assemblyLimits),
   });
   try {
     await container.putArchive(archiveOf(content.files, content.directories), { path: '/' });

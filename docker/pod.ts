@@ -14,6 +14,7 @@ import { watchedDirectory } from './agent/messages.ts';
 import type { Agent } from './agent.ts';
 import { attachAgent } from './agent.ts';
 import { archiveOf } from './archive.ts';
+import { bounded } from './bounds.ts';
 import type { Engine } from './client.ts';
 import type { Image } from './images.ts';
 import { agentProgram, inside } from './images.ts';
@@ -47,7 +48,6 @@ export interface Pod {
   readonly companions: readonly Container[];
 }
 
-const megabyte = 1 << 20;
 const helperLimits = { memoryMb: 192, pidsMax: 32 };
 
 /** Creates the containers, and puts their files in place. The holder has to be started first: the others join its network. */
@@ -127,20 +127,6 @@ function create(engine: Engine, plan: PodPlan, role: string, options: ContainerC
     AttachStderr: true,
     ...options,
   });
-}
-
-/** What all containers of a pod have in common. Nobody reads the engine's own log of them: the streams are attached. */
-function bounded(limit: Pick<ContainerPlan, 'memoryMb' | 'pidsMax'>): HostConfig {
-  return {
-    Memory: limit.memoryMb * megabyte,
-    MemorySwap: limit.memoryMb * megabyte,
-    PidsLimit: limit.pidsMax,
-    CapDrop: ['ALL'],
-    SecurityOpt: ['no-new-privileges'],
-    ReadonlyRootfs: true,
-    LogConfig: { Type: 'none', Config: {} },
-    RestartPolicy: { Name: 'no' },
-  };
 }
 
 /** A question about any other name is refused at once, instead of being waited for. */

@@ -6,7 +6,7 @@
  * that was killed leaves nothing but a folder with a strange name, which the next fetch removes. An entry that has lost
  * something since, a jar or a word, counts as not there: the next fetch of it takes its place.
  */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -29,6 +29,7 @@ export interface CachedKafka {
 
 export const entryFile = 'entry.json';
 export const libraries = 'libs';
+export const archiveSuffix = '.jsa';
 
 /** `TIDEMARK_CACHE`, else `tidemark` in the user's cache; in it the folder of all releases. */
 export function kafkaCache(environment: NodeJS.ProcessEnv = process.env): string {
@@ -66,4 +67,15 @@ export function jarsOf({ directory }: Pick<CachedKafka, 'directory'>): string[] 
   return readdirSync(join(directory, libraries))
     .filter((name) => name.endsWith('.jar'))
     .toSorted();
+}
+
+/** Archives of loaded classes beside the jars: how many, and their bytes together. */
+export function archivesOf({ directory }: Pick<CachedKafka, 'directory'>): {
+  readonly count: number;
+  readonly bytes: number;
+} {
+  const sizes = readdirSync(directory)
+    .filter((name) => name.endsWith(archiveSuffix))
+    .map((name) => statSync(join(directory, name)).size);
+  return { count: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }

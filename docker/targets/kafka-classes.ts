@@ -11,6 +11,7 @@ import { basename, join } from 'node:path';
 import type { Container } from 'dockerode';
 import { unpack } from '../archive.ts';
 import { attach, hear, LineSplitter } from '../attach.ts';
+import { bounded } from '../bounds.ts';
 import type { Engine } from '../client.ts';
 import { reason } from '../client.ts';
 import { once } from '../image-store.ts';
@@ -18,6 +19,7 @@ import type { JavaImage } from '../java-image.ts';
 import { runLabels } from '../labels.ts';
 import { putFiles } from '../pod.ts';
 import type { CachedKafka } from './kafka-cache.ts';
+import { archiveSuffix } from './kafka-cache.ts';
 import { kafkaInside } from './kafka-settings.ts';
 import type { ContainerPlan, Layout, NodePlan } from './target.ts';
 
@@ -29,7 +31,7 @@ const started = /\bstarted \(kafka\.server\.Kafka(Raft)?Server\)|binding to port
 
 /** The archive for a container of that role, by name in the entry; null if there is none. */
 export function classArchive({ directory }: CachedKafka, image: JavaImage, role: string): string | null {
-  const name = `${nameOf(image, role)}.jsa`;
+  const name = `${nameOf(image, role)}${archiveSuffix}`;
   return existsSync(join(directory, name)) ? name : null;
 }
 
@@ -108,14 +110,14 @@ async function rehearse(
       const container = await engine.docker.createContainer({
         Image: plan.image,
         Entrypoint: plan.command.slice(0, 1),
-        Cmd: [`-XX:ArchiveClassesAtExit=${kafkaInside.run}/${plan.role}.jsa`, ...plan.command.slice(1)],
+        Cmd: [`-XX:ArchiveClassesAtExit=${kafkaInside.run}/${plan.role}${archiveSuffix}`, ...plan.command.slice(1)],
         Env: Object.entries(plan.environment).map(([name, value]) => `${name}=${value}`),
         User: `${plan.user}:${plan.user}`,
         Labels: labels,
         ...(first === undefined ? { Hostname: name } : {}),
         HostConfig: {
+          ...bounded(plan),
           ...network,
-          LogConfig: { Type: 'none', Config: {} },
           Mounts: [
             { Type: 'volume', Source: '', Target: plan.dataDirectory },
             ...Object.entries(plan.readOnly).map(([Target, Source]) => ({
@@ -169,9 +171,9 @@ async function startAndAwait(container: Container): Promise<void> {
 async function keep(container: Container, release: CachedKafka, image: JavaImage, plan: ContainerPlan): Promise<void> {
   const folder = await mkdtemp(join(release.directory, '.archive-'));
   try {
-    const name = `${plan.role}.jsa`;
+    const name = `${plan.role}${archiveSuffix}`;
     await unpack(await container.getArchive({ path: kafkaInside.run }), folder, (path) => path === name);
-    renameSync(join(folder, name), join(release.directory, `${nameOf(image, plan.role)}.jsa`));
+    renameSync(join(folder, name), join(release.directory, `${nameOf(image, plan.role)}${archiveSuffix}`));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import type { CachedKafka } from '../../docker/targets/kafka-cache.ts';
 import type { KafkaVersion } from '../../docker/targets/kafka-versions.ts';
 import { isBefore, kafkaVersionOf } from '../../docker/targets/kafka-versions.ts';
+import { aligned } from '../aligned.ts';
 import { EnvironmentError, InterruptedError, UsageError, environmentErrorFrom } from '../errors.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { counted } from '../report/words.ts';
@@ -22,7 +23,7 @@ export function registerFetch(program: Command): void {
     .command('fetch')
     .description('get releases of Apache Kafka to put under test: their jars by Maven, into a cache')
     .argument('[kafka:version...]', 'such as kafka:0.10.2.2 kafka:4.4.0')
-    .option('--list', 'print what is there, one release a line', false)
+    .option('--list', 'print what is there, one release a line: its name, its size, and what it is made of', false)
     .option(
       '--pulled',
       'use the image apache/kafka:<version> instead of jars (3.7.0 and later), pulled by the engine',
@@ -119,15 +120,29 @@ async function engineOrNull(progress: Progress) {
 }
 
 async function list(): Promise<void> {
-  const { cachedReleases, kafkaCache } = await import('../../docker/targets/kafka-cache.ts');
+  const { archivesOf, cachedReleases, kafkaCache } = await import('../../docker/targets/kafka-cache.ts');
   const releases = cachedReleases();
-  for (const release of releases) console.log(inWords(release));
+  const rows = releases.map((release) => {
+    const { entry } = release;
+    const archives = archivesOf(release);
+    const more =
+      archives.count === 0 ? '' : `, ${counted(archives.count, 'archive')} of classes (${megabytes(archives.bytes)})`;
+    return [`kafka:${entry.version}`, megabytes(entry.bytes + archives.bytes), `${partsInWords(entry)}${more}`];
+  });
+  for (const line of aligned(rows, '', [1])) console.log(line);
   if (releases.length === 0) console.error(`nothing was fetched yet: ${kafkaCache()} holds no release`);
 }
 
 function inWords({ entry }: CachedKafka): string {
-  const what = entry.source === 'maven' ? counted(entry.jars, 'jar') : `image ${entry.image}`;
-  return `kafka:${entry.version}  ${what}, ${(entry.bytes / 1e6).toFixed(0)} MB`;
+  return `kafka:${entry.version}  ${partsInWords(entry)}, ${megabytes(entry.bytes)}`;
+}
+
+function partsInWords(entry: CachedKafka['entry']): string {
+  return entry.source === 'maven' ? counted(entry.jars, 'jar') : `the image ${entry.image}`;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(0)} MB`;
 }
 
 function secondsSince(startMs: number): string {

@@ -5,6 +5,7 @@
  * Pure: the same document gives the same text.
  */
 import type { Able } from '../../checker/results.ts';
+import { aligned } from '../aligned.ts';
 import { triggerWords } from '../report/capabilities.ts';
 import type { Check, DoctorDocument, Runnable, TargetDocument } from './document.ts';
 
@@ -95,14 +96,4 @@ function matrix(targets: DoctorDocument['targets']): string[] {
 function rowName(name: string): string {
   const words: Readonly<Record<string, string>> = triggerWords;
   return words[name] ?? name;
-}
-
-/** Columns side by side; the last of a row is as wide as it likes. */
-function aligned(rows: readonly (readonly string[])[], indent = '  '): string[] {
-  const widths: number[] = [];
-  for (const row of rows)
-    for (const [at, text] of row.slice(0, -1).entries()) widths[at] = Math.max(widths[at] ?? 0, text.length);
-  return rows.map((row) =>
-    `${indent}${row.map((text, at) => (at === row.length - 1 ? text : text.padEnd(widths[at] ?? 0))).join('  ')}`.trimEnd(),
-  );
 }

@@ -33,7 +33,7 @@ import { createRecorder, type Recorder } from './recorder.ts';
 import { newRunFile, type RunFile } from './run-file.ts';
 import type { ChosenRuntime } from './runtimes.ts';
 import { SelfEnds } from './self-ends.ts';
-import { deploySubject, type Subject } from './subject.ts';
+import { deploySubject, type Spoken, type Subject } from './subject.ts';
 import { recordTrace, type TraceLog } from './trace-log.ts';
 
 export interface RunRequest {
@@ -233,7 +233,7 @@ class Run {
     writeJson(join(directory, 'schedule.json'), schedule);
     if (plan !== undefined) writeJson(join(directory, 'load.json'), plan);
     // A trace is told from its first line on to whoever subscribes at once: so our own brokers are not waited for.
-    const spoken = subject.spoken ?? (await this.#phase('warming up', () => subject.speak(this.#ending.signal)));
+    const spoken = subject.spoken ?? (await this.#phase('warming up', () => this.#warmUp(subject)));
     const { admin } = spoken;
     const faults = prepareFaults({
       schedule,
@@ -297,6 +297,12 @@ class Run {
       await faults.stop().catch(() => undefined);
       await load.stop().catch(() => undefined);
     }
+  }
+
+  async #warmUp(subject: Subject): Promise<Spoken> {
+    const spoken = await subject.speak(this.#ending.signal);
+    await subject.warmUp(spoken, this.#ending.signal);
+    return spoken;
   }
 
   async #getReady(subject: Subject, admin: Admin, trace: TraceLog): Promise<void> {

@@ -41,6 +41,8 @@ export interface Subject {
   readonly spoken: Spoken | null;
   /** Asks how its brokers are spoken to, and sees to it that they are ready to be. */
   speak(signal: AbortSignal): Promise<Spoken>;
+  /** Has brokers that are slow at first do some work, in a topic of its own: only a load that is measured needs that. */
+  warmUp(spoken: Spoken, signal: AbortSignal): Promise<void>;
   /** Everybody has subscribed: lines may begin. */
   begin(spoken: Spoken): Promise<void>;
   /** Who keeps each partition; undefined: the cluster decides. */
@@ -110,6 +112,7 @@ async function deployOwn({ config, runtime, clockOriginNs, ...request }: Subject
     linesFile: 'trace.jsonl',
     spoken,
     speak: () => Promise.resolve(spoken),
+    warmUp: () => Promise.resolve(),
     begin: () => Promise.resolve(),
     assignment: undefined,
     completed: () => {},
@@ -185,16 +188,11 @@ function foreignSubject(
         signal,
       });
       await admin.demandOwnAddresses();
-      const { replicationFactor } = config;
-      await warmUp({
-        admin,
-        addresses: foreign.addresses,
-        versions: versions.client,
-        replicationFactor,
-        reach,
-        signal,
-      });
       return { admin, versions: versions.client, reach };
+    },
+    warmUp(spoken, signal) {
+      const { replicationFactor } = config;
+      return warmUp({ ...spoken, addresses: foreign.addresses, replicationFactor, signal });
     },
     begin: () => observer.begin(metadataVersion),
     assignment: assignmentOf(config, foreign.brokers),

@@ -12,20 +12,17 @@ import { defaultClientConfig, type ClientConfig } from '../client/contract.ts';
 import { keyOf, type Completion } from '../client/operations.ts';
 import { spreadReplicas } from '../client/admin-requests.ts';
 import { readyTimeoutMs } from '../plan/patience.ts';
-import type { Admin } from './admin.ts';
-import type { Reach } from './reach.ts';
 import { clockFrom, driveClient } from './sockets.ts';
+import type { Spoken } from './subject.ts';
 
-export interface WarmUpOptions {
-  readonly admin: Admin;
+export interface WarmUpOptions extends Spoken {
   readonly addresses: ReadonlyMap<NodeId, Address>;
-  readonly versions: ClientConfig['versions'] | undefined;
   readonly replicationFactor: number;
-  readonly reach: Reach;
   readonly signal: AbortSignal;
 }
 
-const topic = 'warm-up';
+/** Whoever keeps the cluster of a run will find it there, and may wonder. */
+const topic = 'tidemark-warm-up';
 const quickMs = 200;
 const quickInARow = 5;
 const timeoutMs = 30_000;

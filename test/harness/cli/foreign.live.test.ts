@@ -1,6 +1,6 @@
 /** Brokers that others wrote, on the command line: fetched, kept up, and refused where they cannot be. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,6 +32,30 @@ describe('fetch', () => {
     const ended = await tidemark(['fetch', '--list'], { env: { TIDEMARK_CACHE: temporary } });
     expect(ended).toMatchObject({ code: 0, out: '' });
     expect(ended.err).toContain('nothing was fetched yet');
+  });
+});
+
+describe('a cache with releases', () => {
+  it('is listed in columns: what is there, its size, what it is made of', async () => {
+    const cache = join(temporary, 'full');
+    const put = (version: string, entry: object, files: Readonly<Record<string, number>>): void => {
+      const folder = join(cache, 'kafka', version);
+      mkdirSync(join(folder, 'libs'), { recursive: true });
+      writeFileSync(join(folder, 'entry.json'), JSON.stringify({ schemaVersion: 1, version, ...entry }));
+      for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), Buffer.alloc(bytes));
+    };
+    put(
+      '0.10.2.2',
+      { source: 'maven', jars: 1, bytes: 3e6 },
+      { 'libs/a.jar': 1, 'node-1.jsa': 2e6, 'other-1.jsa': 4e6 },
+    );
+    put('3.9.2', { source: 'image', image: 'apache/kafka:3.9.2', jars: 0, bytes: 400e6 }, {});
+    const ended = await tidemark(['fetch', '--list'], { env: { TIDEMARK_CACHE: cache } });
+    expect(ended).toMatchObject({ code: 0 });
+    expect(ended.out.trimEnd().split('\n')).toEqual([
+      'kafka:0.10.2.2    9 MB  1 jar, 2 archives of classes (6 MB)',
+      'kafka:3.9.2     400 MB  the image apache/kafka:3.9.2',
+    ]);
   });
 });
 
@@ -79,6 +103,9 @@ describe.skipIf(!have.kafka || !have.kcat)('up', () => {
         encoding: 'utf8',
         timeout: 30_000,
       });
+    const { stdout } = spawnSync('kcat', ['-b', bootstrap, '-L', '-J'], { encoding: 'utf8', timeout: 30_000 });
+    const { topics } = JSON.parse(stdout) as { topics: readonly { readonly topic: string }[] };
+    expect(topics.map(({ topic }) => topic)).toEqual(['sea']);
     expect(kcat('ebb\nflow\n', '-P', '-X', 'acks=all')).toMatchObject({ status: 0 });
     expect(kcat('', '-C', '-e', '-q', '-f', '%o %s\n')).toMatchObject({ status: 0, stdout: '0 ebb\n1 flow\n' });
     running.child.kill('SIGINT');
