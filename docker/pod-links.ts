@@ -5,7 +5,7 @@
  */
 import { connect } from 'node:net';
 import type { Cut, Evidence, LinkProbe } from '../nemesis/ports.ts';
-import type { ProbeTarget } from './agent/messages.ts';
+import type { ProbeResult, ProbeTarget } from './agent/messages.ts';
 import { probe } from './agent/probe.ts';
 import type { Place } from './cuts.ts';
 import { cutName, cutOf, dropsOf } from './cuts.ts';
@@ -105,10 +105,6 @@ export function reach(host: string, port: number): Promise<void> {
   });
 }
 
-function linkProbe(
-  from: Place,
-  result: { name: string; ok: boolean; roundTripMs?: number; error?: string },
-): LinkProbe {
-  const { name, ...rest } = result;
+function linkProbe(from: Place, { name, heard: _, ...rest }: ProbeResult): LinkProbe {
   return { from, to: name === 'controller' ? name : Number(name), ...rest };
 }

@@ -13,6 +13,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Action, DeploySpec, Evidence, ExitListener, LinkProbe, NodeName, TraceLine } from '../nemesis/ports.ts';
+import { strangeAnswer, strangeAnswersMax } from './agent/heard.ts';
 import { probe } from './agent/probe.ts';
 import type { Agent } from './agent.ts';
 import { unpack } from './archive.ts';
@@ -281,9 +282,14 @@ export class Pods {
       if (plan.ready?.test(text.slice(0, readyLineMax)) === true) resolve();
     });
     const ask = async (port: number): Promise<void> => {
+      let strange = 0;
       while (!waiting.signal.aborted) {
         const answer = await probe({ name, host: pod.address, port }, 'probe-clients', probeTimeoutMs);
         if (answer.ok) return resolve();
+        strange = answer.heard === undefined ? 0 : strange + 1;
+        if (strange === strangeAnswersMax) {
+          return reject(new Error(strangeAnswer(name, `${pod.address}:${port}`, answer.heard ?? '')));
+        }
         await sleep(askAgainMs);
       }
     };

@@ -15,6 +15,8 @@ export interface ProbeResult {
   readonly ok: boolean;
   readonly roundTripMs?: number;
   readonly error?: string;
+  /** Something answered that does not speak this protocol: what came, in words. */
+  readonly heard?: string;
 }
 
 export type Command =

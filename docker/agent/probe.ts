@@ -5,6 +5,7 @@
  * with the same correlation id is alive and reachable; what it answers does not matter.
  */
 import { createConnection } from 'node:net';
+import { heardInWords } from './heard.ts';
 import type { ProbeResult, ProbeTarget } from './messages.ts';
 
 const correlationId = 1;
@@ -23,14 +24,16 @@ export function probe(target: ProbeTarget, clientId: string, timeoutMs: number):
     const deadline = setTimeout(() => finish({ ok: false, error: `no answer within ${timeoutMs} ms` }), timeoutMs);
     socket.once('connect', () => socket.write(apiVersionsRequest(clientId)));
     socket.once('error', (error) => finish({ ok: false, error: error.message }));
-    socket.once('close', () => finish({ ok: false, error: 'the connection was closed without an answer' }));
+    socket.once('close', () => finish({ ok: false, error: 'the connection was closed without an answer', ...rest() }));
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
       const problem = responseProblem(received);
       if (problem === 'incomplete') return;
       const roundTripMs = performance.now() - startMs;
-      finish(problem === null ? { ok: true, roundTripMs } : { ok: false, error: problem });
+      finish(problem === null ? { ok: true, roundTripMs } : { ok: false, error: problem, ...rest() });
     });
+    /** What came, though it was no answer. */
+    const rest = (): Pick<ProbeResult, 'heard'> => (received.length === 0 ? {} : { heard: heardInWords(received) });
   });
 }
 
@@ -49,7 +52,7 @@ export function apiVersionsRequest(clientId: string): Buffer {
 
 /** Null for a complete answer to our request. */
 function responseProblem(received: Buffer): string | null {
-  if (received.length < 8) return 'incomplete';
+  if (received.length < 4) return 'incomplete';
   const size = received.readInt32BE(0);
   if (size < 4 || size > responseBytesMax) return `the answer is not of this protocol (size ${size})`;
   if (received.length < 4 + size) return 'incomplete';

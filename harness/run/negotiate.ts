@@ -2,15 +2,17 @@
  * Asks every broker what it serves, so that it can be spoken to: the first thing that a run does with a cluster.
  *
  * ApiVersions 0 is understood by every broker since Kafka 0.10. A broker that does not answer is asked again for a while,
- * since it may be coming up; one with which no version is shared is a clear error at once.
+ * since it may be coming up; one that answers with something else, and one with which no version is shared, are clear
+ * errors at once.
  */
 import pRetry from 'p-retry';
 import type { ResponseBody } from '../../broker/protocol/index.ts';
 import type { Address, NodeId } from '../../nemesis/ports.ts';
+import { heardInWords, strangeAnswer, strangeAnswersMax } from '../../docker/agent/heard.ts';
 import { adminClientId, retryPauseMs } from '../client/admin-requests.ts';
 import { negotiate, type Versions } from '../client/negotiation.ts';
 import { EnvironmentError } from '../errors.ts';
-import { roundTrip } from './sockets.ts';
+import { roundTrip, StrangeAnswer } from './sockets.ts';
 
 interface NegotiateOptions {
   /** How long to wait for all brokers to answer. */
@@ -30,7 +32,12 @@ export async function negotiateVersions(
     roundTrip(address, adminClientId, { api: 'ApiVersions', version: 0, body: question }, requestTimeoutMs, signal);
   const answers = await Promise.all(
     [...addresses].map(async ([node, address]) => {
+      let strange = 0;
       const answer = await pRetry(() => attempt(address), {
+        shouldRetry({ error }) {
+          strange = error instanceof StrangeAnswer ? strange + 1 : 0;
+          return strange < strangeAnswersMax;
+        },
         retries: Infinity,
         factor: 1,
         minTimeout: retryPauseMs,
@@ -39,6 +46,10 @@ export async function negotiateVersions(
         ...(signal === undefined ? {} : { signal }),
       }).catch((error: Error) => {
         if (signal?.aborted === true) throw error;
+        if (strange === strangeAnswersMax && error instanceof StrangeAnswer) {
+          const where = `${address.host}:${address.port}`;
+          throw new EnvironmentError(strangeAnswer(`broker ${node}`, where, heardInWords(error.heard)));
+        }
         throw new EnvironmentError(`broker ${node} does not say which versions it serves: ${error.message}`);
       });
       return [node, answer] as const;

@@ -131,7 +131,8 @@ type ConnectionEvent =
       readonly version: number;
       readonly body: unknown;
     }
-  | { readonly type: 'malformed' | 'closed' | 'connect-failed'; readonly detail: string };
+  | { readonly type: 'malformed'; readonly detail: string; readonly heard: Uint8Array }
+  | { readonly type: 'closed' | 'connect-failed'; readonly detail: string };
 
 interface Outgoing<A extends ApiName = ApiName> {
   readonly correlationId: number;
@@ -154,13 +155,13 @@ function openConnection(endpoint: Address, from: string, listener: (event: Conne
   let phase: 'connecting' | 'open' | 'over' = 'connecting';
   const socket: Socket = connect({ host: endpoint.host, port: endpoint.port, noDelay: true });
 
-  const over = (type: 'malformed' | 'closed' | 'connect-failed', detail: string): void => {
+  const over = (event: Extract<ConnectionEvent, { readonly detail: string }>): void => {
     if (phase === 'over') return;
     phase = 'over';
     socket.destroy();
-    listener({ type, detail });
+    listener(event);
   };
-  const lost = (detail: string): void => over(phase === 'connecting' ? 'connect-failed' : 'closed', detail);
+  const lost = (detail: string): void => over({ type: phase === 'connecting' ? 'connect-failed' : 'closed', detail });
 
   const write = (request: ClientSend | Outgoing): void => {
     const { api, version, correlationId, body } = request;
@@ -176,7 +177,7 @@ function openConnection(endpoint: Address, from: string, listener: (event: Conne
       }
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
-      over('malformed', error.message);
+      over({ type: 'malformed', detail: error.message, heard: chunk });
     }
   };
 
@@ -216,6 +217,17 @@ function answer(
   return { type: 'response', correlationId, ...request, body };
 }
 
+/** What answered does not speak the protocol, or not as it was asked to. */
+export class StrangeAnswer extends Error {
+  /** The bytes that came last. */
+  readonly heard: Uint8Array;
+
+  constructor(message: string, heard: Uint8Array) {
+    super(message);
+    this.heard = heard;
+  }
+}
+
 /**
  * One request on a connection of its own. Rejects with one clear line when there is no answer within `timeoutMs`, or when
  * `signal` aborts: then the connection is closed at once, since its network may be about to go.
@@ -247,6 +259,8 @@ export function roundTrip<A extends ApiName>(
     const connection = openConnection(endpoint, from, (event) => {
       if (event.type === 'sent') return;
       if (event.type === 'response') finish(() => resolve(event.body as ResponseBody<A>));
+      else if (event.type === 'malformed')
+        finish(() => reject(new StrangeAnswer(`${where}: ${event.detail}`, event.heard)));
       else finish(() => reject(new Error(`${where}: ${event.detail}`)));
     });
     connection.send({ correlationId: 0, ...request, expectsResponse: true } as unknown as Outgoing);

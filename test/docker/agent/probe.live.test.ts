@@ -37,10 +37,13 @@ describe('a probe', () => {
 
   it('fails on an answer to something else, on silence, on a closed connection and on a closed port', async () => {
     const other = await probeOf((socket) => socket.write(Buffer.from('00000006000000020000', 'hex')));
-    expect(other).toEqual({ name: '2', ok: false, error: 'the answer belongs to another request' });
+    expect(other).toMatchObject({ name: '2', ok: false, error: 'the answer belongs to another request' });
     const foreign = await probeOf((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n'));
     expect(foreign.error).toMatch(/^the answer is not of this protocol/);
-    expect((await probeOf(() => {})).error).toBe('no answer within 200 ms');
+    expect(foreign.heard).toBe('"HTTP/1.1 400 Bad Request\\r\\n"');
+    const alert = await probeOf((socket) => socket.end(Buffer.from('15030300020250', 'hex')));
+    expect(alert.heard).toBe('the bytes 15 03 03 00 02 02 50 (TLS)');
+    expect(await probeOf(() => {})).toEqual({ name: '2', ok: false, error: 'no answer within 200 ms' });
     expect((await probeOf((socket) => socket.end())).error).toBe('the connection was closed without an answer');
     expect((await probe({ name: '2', host: '127.0.0.1', port: 1 }, 'probe-1', 200)).error).toMatch(/ECONNREFUSED/);
   });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { advertisedVersions, apis } from '../../../broker/protocol/index.ts';
+import { EnvironmentError } from '../../../harness/errors.ts';
 import { negotiateVersions } from '../../../harness/run/negotiate.ts';
 import { closedPort, startLittleBroker, type LittleBroker } from './little-broker.ts';
 
@@ -47,4 +48,22 @@ it('a broker that never answers is named', async () => {
   await expect(negotiateVersions(gone, { timeoutMs: 100 })).rejects.toThrow(
     /^broker 3 does not say which versions it serves: ApiVersions to 127\.0\.0\.1:\d+: /u,
   );
+});
+
+it('a port where something else is spoken is said to be at once, with what was heard and the remedy', async () => {
+  brokers[1]!.mood = () => 'garbage';
+  const startMs = performance.now();
+  await expect(negotiateVersions(addresses(), { timeoutMs: 60_000 })).rejects.toThrow(
+    new EnvironmentError(
+      `broker 2 does not speak Kafka's protocol at 127.0.0.1:${brokers[1]!.port}: asked 5 times, it answered "HTTP/1.1 400 Bad Request\\r\\n\\r\\n"; see to it that this port is a Kafka listener without TLS (PLAINTEXT)`,
+    ),
+  );
+  expect(performance.now() - startMs).toBeLessThan(5_000);
+});
+
+it('a few strange answers before it speaks do no harm', async () => {
+  let questions = 0;
+  brokers[1]!.mood = () => ((questions += 1) <= 3 ? 'garbage' : 'answer');
+  await negotiateVersions(addresses(), { timeoutMs: 5_000 });
+  expect(questions).toBe(4);
 });
