@@ -2,8 +2,8 @@
  * Runs the checker's tests against one mutant after another, in one process that has loaded them once.
  *
  * Stryker's own runner starts vitest anew for each mutant, which costs a second or more; the checker has thousands. Here a
- * mutant is switched on and only the tests that reach it are called, those first that have killed most so far, until one
- * fails. Only a mutant that acts while modules load gets a process of its own (`reloadEnvironment` below). What draws
+ * mutant is switched on and only the tests that reach it are called, those first that have killed most for their time, until
+ * one fails. Only a mutant that acts while modules load gets a process of its own (`reloadEnvironment` below). What draws
  * without a seed gets one, so that a kill can be seen again.
  */
 import { registerHooks } from 'node:module';
@@ -48,6 +48,8 @@ class CheckerRunner implements TestRunner {
   readonly #options: Checker;
   readonly #context: InstrumenterContext;
   readonly #kills = new Map<string, number>();
+  /** How long each test took in the dry run. */
+  readonly #costsMs = new Map<string, number>();
   #tests: readonly CollectedTest[] | null = null;
 
   constructor(options: StrykerOptions) {
@@ -64,7 +66,9 @@ class CheckerRunner implements TestRunner {
     const tests: TestResult[] = [];
     for (const test of await this.#load()) {
       this.#context.currentTestId = test.id;
-      tests.push(await resultOf(test));
+      const result = await resultOf(test);
+      tests.push(result);
+      this.#costsMs.set(test.id, result.timeSpentMs);
       delete this.#context.currentTestId;
     }
     const { mutantCoverage } = this.#context;
@@ -117,9 +121,11 @@ class CheckerRunner implements TestRunner {
 
   #inOrder(tests: readonly CollectedTest[], filter: readonly string[] | undefined): CollectedTest[] {
     const wanted = filter === undefined ? null : new Set(filter);
-    const kills = ({ id }: CollectedTest): number => this.#kills.get(id) ?? 0;
+    // The most kills for its time first; a test that has killed nothing yet counts as half a kill.
+    const worth = ({ id }: CollectedTest): number =>
+      ((this.#kills.get(id) ?? 0) + 0.5) / ((this.#costsMs.get(id) ?? 0) + 1);
     const chosen = wanted === null ? [...tests] : tests.filter(({ id }) => wanted.has(id));
-    return chosen.sort((x, y) => kills(y) - kills(x));
+    return chosen.sort((x, y) => worth(y) - worth(x));
   }
 }
 
