@@ -105,6 +105,12 @@ export function reach(host: string, port: number): Promise<void> {
   });
 }
 
-function linkProbe(from: Place, { name, heard: _, ...rest }: ProbeResult): LinkProbe {
-  return { from, to: name === 'controller' ? name : Number(name), ...rest };
+function linkProbe(from: Place, { name, ok, roundTripMs, error }: ProbeResult): LinkProbe {
+  return {
+    from,
+    to: name === 'controller' ? name : Number(name),
+    ok,
+    ...(roundTripMs === undefined ? {} : { roundTripMs }),
+    ...(error === undefined ? {} : { error }),
+  };
 }
