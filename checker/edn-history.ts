@@ -1,5 +1,5 @@
 /**
- * A Jepsen history (`history.edn`) as operations: one map after the other, or one vector of maps.
+ * A Jepsen history (`history.edn`) as operations: one map after the other, or vectors of maps.
  *
  * Names of fields, types and functions lose their colon; keys and values of records keep theirs if they are keywords, and
  * keys of any kind become text. Lines that are no EDN are handed on as {@link Unreadable}, with what is wrong.
@@ -30,8 +30,10 @@ export class EdnHistory implements Iterable<Operation | Unreadable> {
     let entered = false;
     for (let broken = 0; broken < maxBroken;) {
       try {
-        if (!entered) entered = reader.enter();
-        else if (reader.leave()) entered = false;
+        if (entered ? reader.leave() : reader.enter()) {
+          entered = !entered;
+          continue;
+        }
         const form = reader.next();
         if (form === undefined) {
           if (entered) yield { unreadable: 'the history ends within a vector', line: reader.line };
