@@ -15,7 +15,15 @@ import type { LogPattern } from './target.ts';
 const partition = String.raw`(?:\[(?<topic>[^\],]+),(?<partition>\d+)\]|(?<key>[^\s,\]]+-\d+))`;
 
 export function kafkaLogPatterns(node: NodeName): readonly LogPattern[] {
-  return [...highWatermarks, ...rolesInZooKeeper(node), ...rolesInKraft, ...isrs, ...truncations, ...endings];
+  return [
+    ...highWatermarks,
+    ...rolesInZooKeeper(node),
+    ...rolesInKraft,
+    ...isrs,
+    ...truncations,
+    ...endings,
+    ...lostSessions,
+  ];
 }
 
 /** First, since there are most of them. Followers say theirs with every fetch; at a start it is what the file held. */
@@ -72,4 +80,21 @@ const endings: readonly LogPattern[] = [
   { shows: 'ends-itself', pattern: /Halting due to unrecoverable I\/O error/ },
   { shows: 'ends-itself', pattern: /Encountered fatal fault: / },
   { shows: 'failed-start', pattern: /Fatal error during \w+ startup|Exiting Kafka due to fatal exception/ },
+];
+
+/**
+ * The exception below the line by which a broker ends. Of ZooKeeper's time alone: a host that is too busy, or a ZooKeeper
+ * that is not heard in time, and nothing about what the broker keeps. That a connection was lost proves less, and is
+ * left out.
+ */
+const lostSessions: readonly LogPattern[] = [
+  {
+    shows: 'lost-session',
+    pattern:
+      /^(?:org\.I0Itec\.zkclient\.exception\.ZkTimeoutException|kafka\.zookeeper\.ZooKeeperClient(?:Timeout|Expired)Exception): /,
+  },
+  {
+    shows: 'lost-session',
+    pattern: /^org\.apache\.zookeeper\.KeeperException\$SessionExpiredException: /,
+  },
 ];

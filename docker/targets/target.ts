@@ -101,10 +101,11 @@ export interface Exits {
 /**
  * How one line of a broker's log is read. Groups by name: `topic` and `partition` (or `key`, as `topic-partition`),
  * `leader`, `epoch`, `offset`, `isr` (ids with commas), whichever the line holds. `isr` is what a leader is about to
- * commit: the new ISR of a partition that it leads.
+ * commit: the new ISR of a partition that it leads. `lost-session` counts only right behind a line by which the broker
+ * ends: it says that it had lost its session with those who keep the metadata, which accuses nobody.
  */
 export interface LogPattern {
-  readonly shows: 'isr' | 'leads' | 'follows' | 'hw' | 'truncates' | 'ends-itself' | 'failed-start';
+  readonly shows: 'isr' | 'leads' | 'follows' | 'hw' | 'truncates' | 'ends-itself' | 'failed-start' | 'lost-session';
   readonly pattern: RegExp;
 }
 

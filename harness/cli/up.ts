@@ -79,6 +79,7 @@ async function up(flags: UpFlags): Promise<void> {
       clockOriginNs: process.hrtime.bigint(),
       // Ends are told by the cluster below.
       onSelfEnd: () => {},
+      onExcuse: () => {},
       onStart: () => {},
       progress: progress.step,
       signal,

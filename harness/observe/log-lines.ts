@@ -36,6 +36,7 @@ export function readLogLine(
 ): Sighting[] {
   if (text.length > lineMax) return [];
   for (const { shows, pattern } of reader.patterns) {
+    if (shows === 'lost-session') continue;
     pattern.lastIndex = 0;
     const match = pattern.exec(text);
     if (match === null) continue;
@@ -46,12 +47,20 @@ export function readLogLine(
   return [];
 }
 
+/** Whether a line that stands right behind the one by which a broker ends says that it had lost its session. */
+export function saysLostSession({ patterns }: LogReader, text: string): boolean {
+  return (
+    text.length <= lineMax &&
+    patterns.some(({ shows, pattern }) => shows === 'lost-session' && text.search(pattern) >= 0)
+  );
+}
+
 type Groups = Readonly<Record<string, string | undefined>>;
 
 function aboutPartition(
   reader: LogReader,
   partitions: ReadonlyMap<string, ObservedPartition>,
-  shows: Exclude<LogPattern['shows'], 'ends-itself' | 'failed-start'>,
+  shows: Exclude<LogPattern['shows'], 'ends-itself' | 'failed-start' | 'lost-session'>,
   groups: Groups,
   text: string,
 ): Sighting[] {

@@ -12,7 +12,7 @@ import type { ForeignCluster, OutputListener } from '../../docker/foreign.ts';
 import type { Cluster, NodeId, NodeName, TraceLine } from '../../nemesis/ports.ts';
 import type { Completion } from '../client/operations.ts';
 import { createLineCounter, type Sighting } from './lines.ts';
-import { createLogReader, readLogLine } from './log-lines.ts';
+import { createLogReader, readLogLine, saysLostSession } from './log-lines.ts';
 import { createObservedMetadata, foldAnswer, forgetNode } from './metadata.ts';
 import { pollMetadata, type Poller } from './poller.ts';
 
@@ -24,6 +24,8 @@ export interface ObserverOptions {
   readonly assignment?: readonly (readonly NodeId[])[];
   /** Told when a node says that it ends itself: some then hang for ever, and never exit. */
   readonly onSelfEnd?: (node: NodeName, words: string) => void;
+  /** Told after that, where the very next line proves that the node had lost its session: then it is not to blame. */
+  readonly onExcuse?: (node: NodeName, words: string) => void;
   /** Told before a node's process is started. */
   readonly onStart?: (node: NodeName) => void;
   /** Told with every line that is printed. */
@@ -65,6 +67,8 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
   const answered = new Set<NodeName>();
   /** Nodes of which it was told that they ended. */
   const said = new Set<NodeName>();
+  /** Nodes whose last line says that they end. */
+  const ending = new Set<NodeName>();
   /** Replicas whose segments were seen, as `node partition`. */
   const found = new Set<string>();
   /** Brokers whose segments cannot be seen any more, and why. */
@@ -107,12 +111,14 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
     lastLines.set(node, last);
     const reader = readers.get(node);
     if (reader === undefined) return;
+    if (ending.delete(node) && saysLostSession(reader, line)) options.onExcuse?.(node, line.slice(0, lineMax));
     const sightings = readLogLine(reader, metadata.partitions, line);
     tell(sightings);
     const ended = sightings.find(({ event }) => event === 'ended');
     if (ended === undefined) return;
     forget(node);
     said.add(node);
+    ending.add(node);
     options.onSelfEnd?.(node, String(ended['words']));
   };
   const forget = (node: NodeName): void => {

@@ -62,7 +62,7 @@ const descriptionSchema = z
     logPatterns: z
       .array(
         z.strictObject({
-          shows: z.enum(['isr', 'leads', 'follows', 'hw', 'truncates', 'ends-itself', 'failed-start']),
+          shows: z.enum(['isr', 'leads', 'follows', 'hw', 'truncates', 'ends-itself', 'failed-start', 'lost-session']),
           pattern: expression,
         }),
       )

@@ -158,6 +158,7 @@ class Run {
             onSelfEnd: (node, words) => {
               if (this.#subject !== null) this.#selfEnds.ended(this.#subject, node, words, 'node');
             },
+            onExcuse: (node, words) => this.#selfEnds.excused(node, words),
             onStart: (node) => this.#selfEnds.started(node),
           }),
         ),

@@ -7,7 +7,8 @@
  * load begins there is nothing to go on with: the run ends at once, with what the broker said.
  *
  * Invariant: a failure of the environment is told as such, and a process that is down already cannot end again. A disk
- * without space is the environment's: no fault of ours fills one.
+ * without space is the environment's: no fault of ours fills one. So is a session that ran out, as on a host that is too
+ * busy; then the run goes on as after any end, and nobody is accused.
  */
 import type { ProcessEnd } from '../../checker/evidence.ts';
 import { nodeName } from '../../checker/parse-trace.ts';
@@ -62,6 +63,14 @@ export class SelfEnds {
       else if (more === null) this.#options.onRemain(sentence);
       else if (this.#mending !== null) this.#startAgain(this.#mending, node);
     }
+  }
+
+  /** The broker's own log proves that it had lost its session when it last ended: no fault of its own, nor a failure of the run. */
+  excused(node: NodeName, words: string): void {
+    const index = this.ends.findLastIndex((end) => end.node === node);
+    const end = this.ends[index];
+    if (end !== undefined)
+      this.ends[index] = { ...end, blame: 'environment', detail: `it had lost its session: ${words}` };
   }
 
   /** The load begins. */

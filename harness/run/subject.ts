@@ -89,6 +89,8 @@ export interface SubjectRequest {
   readonly signal: AbortSignal;
   /** A node of a foreign cluster says that it ends itself; some then hang, and never exit. */
   readonly onSelfEnd: (node: NodeName, words: string) => void;
+  /** It had lost its session, as its log proves. */
+  readonly onExcuse: (node: NodeName, words: string) => void;
   /** A node of a foreign cluster is about to be started. */
   readonly onStart: (node: NodeName) => void;
 }
@@ -142,6 +144,7 @@ async function deployForeign(request: SubjectRequest): Promise<Subject> {
     clockOriginNs,
     assignment: assignmentOf(config, pooled.cluster.brokers),
     onSelfEnd: request.onSelfEnd,
+    onExcuse: request.onExcuse,
     onStart: request.onStart,
     onOutput: (node, line, companion) => logs.write(node, line, companion),
   });

@@ -11,6 +11,7 @@ interface Stage {
   readonly observer: Observer;
   readonly lines: TraceLine[];
   readonly ends: string[];
+  readonly excuses: string[];
   readonly print: OutputListener;
   readonly segments: (node: number, event: SegmentEvent | Error) => void;
 }
@@ -26,6 +27,7 @@ async function stage(): Promise<Stage> {
       logPatterns: (node) => [
         ...passingTarget.logPatterns(node),
         { shows: 'leads', pattern: /leads (?<key>\S+) in (?<epoch>\d+)/ },
+        { shows: 'lost-session', pattern: /^SessionExpired/ },
       ],
     },
     kafkaAddresses: new Map(),
@@ -40,17 +42,26 @@ async function stage(): Promise<Stage> {
     collectTopic: () => Promise.resolve(),
   };
   const ends: string[] = [];
+  const excuses: string[] = [];
   const observer = observe(foreign, {
     topic: 'tide',
     partitions: 1,
     clockOriginNs: process.hrtime.bigint(),
     assignment: [[1, 2]],
     onSelfEnd: (node, words) => ends.push(`${node}: ${words}`),
+    onExcuse: (node, words) => excuses.push(`${node}: ${words}`),
   });
   const lines: TraceLine[] = [];
   observer.cluster.subscribe((line) => lines.push(line));
   await observer.begin(7);
-  return { observer, lines, ends, print: (...output) => print(...output), segments: (...seen) => segments(...seen) };
+  return {
+    observer,
+    lines,
+    ends,
+    excuses,
+    print: (...output) => print(...output),
+    segments: (...seen) => segments(...seen),
+  };
 }
 
 const found = { event: 'segments', partition: 'tide-0', time: 5, batches: [] } as const;
@@ -78,6 +89,20 @@ describe('the observer', () => {
     expect([ends, observer.lastLines('controller')]).toEqual([[], []]);
     print('controller', 'it ends itself');
     expect(ends).toEqual(['controller: it ends itself']);
+  });
+
+  it('takes a lost session for an excuse only right behind the line by which that node ends', async () => {
+    const { ends, excuses, print } = await stage();
+    print(1, 'SessionExpired: while it goes on');
+    print(1, 'it ends itself');
+    print(2, 'SessionExpired: of another broker');
+    print(1, 'java.io.IOException: the disk is gone');
+    print(1, 'SessionExpired: as it ends anyway');
+    expect([ends, excuses]).toEqual([['1: it ends itself'], []]);
+    print(2, 'it ends itself');
+    print(2, 'SessionExpired: for /brokers/ids/2', 'zookeeper');
+    print(2, 'SessionExpired: for /brokers/ids/2');
+    expect(excuses).toEqual(['2: SessionExpired: for /brokers/ids/2']);
   });
 
   it('takes every node for up that was up when it began; one that was started again has to answer, if it is asked', async () => {

@@ -6,7 +6,7 @@ function after(...ends: readonly (readonly [node: number, lastLines: readonly st
   return told(true, ends);
 }
 
-function told(begun: boolean, ends: readonly (readonly [node: number, lastLines: readonly string[]])[]) {
+function stage() {
   const failures: string[] = [];
   const remaining: string[] = [];
   const selfEnds = new SelfEnds({
@@ -14,6 +14,11 @@ function told(begun: boolean, ends: readonly (readonly [node: number, lastLines:
     onFailure: ({ message }) => failures.push(message),
     onRemain: (sentence) => remaining.push(sentence),
   });
+  return { selfEnds, failures, remaining };
+}
+
+function told(begun: boolean, ends: readonly (readonly [node: number, lastLines: readonly string[]])[]) {
+  const { selfEnds, failures, remaining } = stage();
   if (begun) selfEnds.begin();
   for (const [node, lastLines] of ends) {
     selfEnds.ended({ end: () => ({ lastLines, phase: 'running' }) }, node, 'Halting', 'node');
@@ -51,5 +56,20 @@ describe('a foreign broker that ends itself', () => {
     const { ends, failures, gone } = after([3, ['java.io.IOException: No space left on device', 'Halting']]);
     expect(ends).toMatchObject([{ node: 3, blame: 'environment' }]);
     expect([failures, gone]).toEqual([['broker 3 ended by itself: Halting'], []]);
+  });
+
+  it('that had lost its session, as its log proves, accuses nobody, and fails no run', () => {
+    const { selfEnds, failures } = stage();
+    selfEnds.begin();
+    const end = { end: () => ({ lastLines: ['Fatal error'], phase: 'start' as const }) };
+    selfEnds.ended(end, 1, 'Fatal error', 'node');
+    selfEnds.ended(end, 2, 'Fatal error', 'node');
+    selfEnds.excused(2, 'Timed out waiting for connection');
+    selfEnds.excused(3, 'nothing ended there');
+    expect(selfEnds.ends).toMatchObject([
+      { node: 1, blame: 'node', detail: 'Fatal error' },
+      { node: 2, blame: 'environment', detail: 'it had lost its session: Timed out waiting for connection' },
+    ]);
+    expect([failures, [...selfEnds.gone()]]).toEqual([[], [1, 2]]);
   });
 });
