@@ -9,7 +9,7 @@ function read(lines: readonly Readonly<Record<string, unknown>>[]): Observations
   const seqs = new Map<string, number>();
   return readObservations(
     lines.map((line, at) => {
-      const { node = 1, boot = 1 } = line;
+      const { node = 1, boot = 1 } = line as { node?: number | 'controller'; boot?: number };
       const seq = seqs.get(`${node}.${boot}`) ?? 0;
       seqs.set(`${node}.${boot}`, seq + 1);
       return { seq, time: at * 1e6, node, boot, partition, source: 'metadata', ...line };

@@ -3,7 +3,8 @@
  *
  * It ends with what lives without a reason, in the form of the files of reasons (`reasons.ts`), and with reasons that no
  * longer hold. `--reasons` says this of the last report without a run; `--report FILE` keeps the report elsewhere, so that
- * two runs do not meet; `--concurrency N` is Stryker's.
+ * two runs do not meet; `--incremental` runs again only what may have changed since that report, by Stryker's rules: mutants
+ * of changed lines, and what lived where there are new tests. `--concurrency N` is Stryker's.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -17,6 +18,7 @@ const { values, positionals } = parseArgs({
   options: {
     reasons: { type: 'boolean', default: false },
     report: { type: 'string', default: 'store/mutation/report.json' },
+    incremental: { type: 'boolean', default: false },
     concurrency: { type: 'string', default: '1' },
   },
 });
@@ -25,6 +27,8 @@ if (!values.reasons) {
   await new Stryker({
     configFile: 'test/mutation/stryker.config.json',
     jsonReporter: { fileName: values.report },
+    incremental: values.incremental,
+    incrementalFile: values.report.replace(/\.json$/, '.incremental.json'),
     concurrency: Number(values.concurrency),
     ...(positionals.length === 0 ? {} : { mutate: positionals }),
   }).runMutationTest();
