@@ -43,6 +43,9 @@ interface Checker {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Stryker takes for endless what is done a hundred times as often as without the mutant; here ten times are enough. */
+const hitsTooGenerous = 10;
+
 class CheckerRunner implements TestRunner {
   static readonly inject = tokens(commonTokens.options);
   readonly #options: Checker;
@@ -78,8 +81,9 @@ class CheckerRunner implements TestRunner {
   async mutantRun(options: MutantRunOptions): Promise<MutantRunResult> {
     const context = this.#context;
     context.hitCount = 0;
-    if (options.hitLimit === undefined) delete context.hitLimit;
-    else context.hitLimit = options.hitLimit;
+    const hitLimit = options.hitLimit === undefined ? undefined : options.hitLimit / hitsTooGenerous;
+    if (hitLimit === undefined) delete context.hitLimit;
+    else context.hitLimit = hitLimit;
     if (options.mutantActivation === 'static') context.activeMutant = options.activeMutant.id;
     const tests: TestResult[] = [];
     try {
@@ -87,7 +91,7 @@ class CheckerRunner implements TestRunner {
         context.activeMutant = options.activeMutant.id;
         const result = await resultOf(test);
         tests.push(result);
-        const over = determineHitLimitReached(context.hitCount, options.hitLimit);
+        const over = determineHitLimitReached(context.hitCount, hitLimit);
         if (over !== undefined) return toMutantRunResult(over);
         if (result.status === TestStatus.Failed) {
           this.#kills.set(test.id, (this.#kills.get(test.id) ?? 0) + 1);
