@@ -99,10 +99,10 @@ export class Cursor {
     return this.bytes.subarray(this.at - length, this.at);
   }
 
+  /** Over `length` bytes; over none for a negative length. */
   skip(length: number): void {
-    if (length <= 0) return;
     this.#need(length);
-    this.at += length;
+    this.at += Math.max(0, length);
   }
 
   #need(count: number): void {

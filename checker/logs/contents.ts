@@ -19,7 +19,7 @@ export const unpackedMax = 1 << 26;
 
 /** Records of one frame that are kept at once: more than a broker's largest batch can hold. */
 const decodedMax = 1_000_000;
-const tooMany = `it holds more than ${decodedMax} records`;
+const tooMany = (max: number): string => `it holds more than ${max} records`;
 
 /** What the checker may use to unpack records, handed in since pure code has no zlib. Each keeps {@link unpackedMax}. */
 export interface Decompressors {
@@ -50,7 +50,7 @@ export class Contents {
   /** The first run of offsets that the frame covers and that have no record: exclusive at its end, −1 for none. */
   gapFrom = -1;
   gapTo = -1;
-  markers: Marker[] = [];
+  readonly markers: Marker[] = [];
   /** Why the records cannot be read, or null. */
   problem: string | null = null;
 
@@ -60,7 +60,7 @@ export class Contents {
     this.last = -1;
     this.gapFrom = -1;
     this.gapTo = -1;
-    if (this.markers.length > 0) this.markers = [];
+    this.markers.length = 0;
     this.problem = null;
   }
 
@@ -105,26 +105,23 @@ export function inspect(
   }
 }
 
-/** The records of a whole frame, as far as they can be read. */
+/** The records of a whole frame, as far as they can be read, and `max` at the most. */
 export function decode(
   bytes: Uint8Array,
   at: number,
   frame: Frame,
   decompressors: Decompressors,
+  max = decodedMax,
 ): { readonly records: LogRecord[]; readonly problem: string | null } {
   const records: LogRecord[] = [];
   try {
-    if (frame.magic === 2) {
-      const payload = unpack(bytes.subarray(at + batchHeader, at + frame.size), frame, decompressors);
-      const cursor = new Cursor(payload);
-      for (let index = 0; index < frame.count; index += 1) {
-        if (index === decodedMax) throw new MalformedError(tooMany);
-        records.push(decodeRecord(cursor, frame));
-      }
-      if (frame.count < 0 || cursor.at < cursor.end) throw new MalformedError('its record count is wrong');
-    } else {
-      return { records: messagesOf(bytes, at, frame, decompressors), problem: null };
+    if (frame.magic !== 2) return { records: messagesOf(bytes, at, frame, decompressors, max), problem: null };
+    const cursor = new Cursor(unpack(bytes.subarray(at + batchHeader, at + frame.size), frame, decompressors));
+    for (let index = 0; index < frame.count; index += 1) {
+      if (index === max) throw new MalformedError(tooMany(max));
+      records.push(decodeRecord(cursor, frame));
     }
+    if (frame.count < 0 || cursor.at < cursor.end) throw new MalformedError('its record count is wrong');
     return { records, problem: null };
   } catch (error) {
     return { records, problem: problemOf(error) };
@@ -273,15 +270,21 @@ function inspectMessages(
  * The message of an entry, or those that its wrapper holds. Offsets inside are absolute in v0; in v1 they count from the
  * first message, and the wrapper's own offset is that of the last (KIP-31).
  */
-function messagesOf(bytes: Uint8Array, at: number, frame: Frame, decompressors: Decompressors): LogRecord[] {
+function messagesOf(
+  bytes: Uint8Array,
+  at: number,
+  frame: Frame,
+  decompressors: Decompressors,
+  max: number,
+): LogRecord[] {
   const outer = messageAt(new Cursor(bytes, at + 12, at + frame.size), frame.last);
   if ((frame.attributes & 7) === 0) return [outer];
   const messages: LogRecord[] = [];
   for (const message of packedMessages(outer, frame, decompressors)) {
-    if (messages.length === decodedMax) throw new MalformedError(tooMany);
+    if (messages.length === max) throw new MalformedError(tooMany(max));
     messages.push(message);
   }
-  const shift = frame.magic === 0 ? 0 : frame.last - (messages.at(-1)?.offset ?? frame.last);
+  const shift = frame.magic === 0 ? 0 : frame.last - (messages.at(-1) as LogRecord).offset;
   // Under LogAppendTime (bit 3) all messages of a wrapper share its time.
   const stamped = (frame.attributes & 8) !== 0;
   return messages.map((message) => ({

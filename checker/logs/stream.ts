@@ -38,12 +38,13 @@ export class BatchStream {
   #origin = 0;
   /** The next offset, for searches: nothing lower is believed. */
   #floor = 0;
-  #budget = searchMax;
+  #budget: number;
   /** Where files turn out to end before they were said to. */
   #ends: number[];
 
-  constructor(segments: readonly SegmentSource[]) {
+  constructor(segments: readonly SegmentSource[], budget = searchMax) {
     this.#segments = segments;
+    this.#budget = budget;
     this.#ends = segments.map(({ size }) => size);
   }
 
@@ -66,11 +67,11 @@ export class BatchStream {
       const { segment } = this;
       if (segment === undefined) return false;
       try {
+        const state = this.#read();
         if (this.#remaining() === 0) {
           this.#enter(this.#index + 1);
           continue;
         }
-        const state = this.#read();
         const { size } = this.frame;
         if (state === 'frame' && size <= this.#remaining() && this.#load(size)) return true;
         onFlaw(this.#stumble(segment, state));
@@ -115,10 +116,10 @@ export class BatchStream {
     const offset = frame.base === -1 ? frame.last : frame.base;
     const start = this.position;
     this.advance(frame.size, offset + 1);
-    if (this.#remaining() === 0) return;
     try {
       const state = this.#read();
-      const whole = state === 'frame' && frame.size <= this.#remaining();
+      if (this.#remaining() === 0) return;
+      const whole = state === 'frame' && frame.size <= this.#remaining() && this.#load(frame.size);
       if (whole && frame.last > offset && frame.last - offset < believable) return;
       this.#seek(start + 1);
     } catch (error) {
@@ -146,12 +147,10 @@ export class BatchStream {
   /** Makes `size` bytes from `at` on available. False if the file does not have them. */
   #load(size: number): boolean {
     if (this.#filled - this.at >= size) return true;
-    if (size > frameMax + batchHeader || this.#remaining() < Math.min(size, 1)) return false;
-    const want = Math.min(size, this.#remaining());
-    this.window = this.#roomFor(want);
-    while (this.#filled < want || (this.#filled < this.window.length && this.#remaining() > this.#filled)) {
-      const room = Math.min(this.window.length, this.#remaining()) - this.#filled;
-      const into = this.window.subarray(this.#filled, this.#filled + room);
+    this.window = this.#roomFor(Math.min(size, this.#remaining()));
+    const limit = Math.min(this.window.length, this.#remaining());
+    while (this.#filled < limit) {
+      const into = this.window.subarray(this.#filled, limit);
       const count = (this.segment as SegmentSource).read(this.#origin + this.#filled, into);
       if (count <= 0) {
         this.#ends[this.#index] = this.#origin + this.#filled;
