@@ -15,6 +15,7 @@ import { brawl } from './brawls.ts';
 import { excuses } from './excuses.ts';
 import type { Family, Found } from './family.ts';
 import { finalLogs } from './final-logs.ts';
+import { followers } from './followers.ts';
 import { leaders } from './leaders.ts';
 import { losses } from './losses.ts';
 import { places } from './places.ts';
@@ -161,7 +162,7 @@ describe('the checker and its twin agree on', () => {
     PATIENCE_MS,
   );
 
-  it.each([leaders, finalLogs])(
+  it.each([leaders, followers, finalLogs])(
     `${count} random runs of the family $name`,
     (family) => {
       const shares = new Shares(count);
