@@ -6,12 +6,35 @@
  */
 import type { Command } from 'commander';
 import { kafkaByNode } from '../../docker/targets/kafka-versions.ts';
+import type { Capabilities } from '../../checker/results.ts';
+import { awaitedNames, type Awaited } from '../../nemesis/awaited.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 import { UsageError } from '../errors.ts';
 import { isForeignBuild } from '../foreign-build.ts';
+import { faultsBeyondTarget, unseenOf } from '../plan/beyond-target.ts';
 import { foreignBuildsByNode } from '../plan/builds-by-node.ts';
 import { foreignFaultKinds, foreignRunConfig } from '../plan/config.ts';
+import { listOption } from './option-types.ts';
 import type { RunFlags } from './options.ts';
+
+/** The flags of one run that repeats a side of a comparison with brokers that others wrote. */
+export function addBesideForeignOptions(command: Command): Command {
+  const names = awaitedNames.filter((name) => name !== 'steps-done');
+  return command
+    .option(
+      '--beside-foreign',
+      'times, faults and topic as in a comparison with brokers that others wrote (kafka: and image: always have them)',
+      false,
+    )
+    .addOption(
+      listOption(
+        '--not-awaited <names>',
+        `what no fault waits for, as where brokers do not show it: ${names.join(', ')}`,
+        [],
+        names,
+      ),
+    );
+}
 
 /** The flags as they count: what was not typed has other defaults, and no fault that one of these builds cannot be given. */
 export async function besideForeign<Flags extends RunFlags>(
@@ -32,12 +55,13 @@ export async function besideForeign<Flags extends RunFlags>(
   const untyped = Object.entries(defaults).filter(([name]) => !isTyped(name));
   const counted: Flags = { ...flags, ...Object.fromEntries(untyped), besideForeign: true };
   const wanted = counted.nemesis === 'all' ? foreignFaultKinds : counted.nemesis;
-  const beyond = await faultsBeyond(builds, flags);
+  const { beyond, unseen } = await limitsOf(builds, flags);
   const strange = wanted.find((kind) => beyond.has(kind));
   if (strange !== undefined && counted.nemesis !== 'all' && isTyped('nemesis')) {
     throw new UsageError(`--nemesis ${strange}: ${beyond.get(strange)}; leave it out`);
   }
-  return { ...counted, nemesis: wanted.filter((kind) => !beyond.has(kind)) };
+  const notAwaited = [...new Set([...(counted.notAwaited ?? []), ...unseen])].toSorted();
+  return { ...counted, nemesis: wanted.filter((kind) => !beyond.has(kind)), notAwaited };
 }
 
 /** Brokers that others wrote run in containers only. */
@@ -66,19 +90,30 @@ export function isDescribed(build: string): boolean {
   return build.includes('image:');
 }
 
-/** Kinds of fault that the target of some build cannot be given, each with whose and why. */
-export async function faultsBeyond(
-  builds: readonly string[],
-  { nodes, description }: Pick<RunFlags, 'nodes' | 'description'>,
-): Promise<ReadonlyMap<FaultKind, string>> {
+interface Limits {
+  /** Kinds of fault that some target cannot be given, each with whose and why. */
+  readonly beyond: ReadonlyMap<FaultKind, string>;
+  /** What some target does not show. */
+  readonly unseen: readonly Awaited[];
+}
+
+async function limitsOf(builds: readonly string[], place: TargetPlace): Promise<Limits> {
   const beyond = new Map<FaultKind, string>();
+  const unseen: Awaited[] = [];
+  for (const build of builds.filter(isForeignBuild)) {
+    const capabilities = await capabilitiesOf(build, place);
+    for (const [kind, why] of faultsBeyondTarget(capabilities))
+      beyond.set(kind, `${build} cannot be given that (${why})`);
+    unseen.push(...unseenOf(capabilities));
+  }
+  return { beyond, unseen };
+}
+
+type TargetPlace = Pick<RunFlags, 'nodes' | 'description'>;
+
+/** What a build that others wrote can do and show. */
+export async function capabilitiesOf(build: string, { nodes, description }: TargetPlace): Promise<Capabilities> {
   const { readDescription, targetOf } = await import('../run/targets.ts');
   const brokers = Array.from({ length: nodes }, (_, index) => index + 1);
-  for (const build of builds.filter(isForeignBuild)) {
-    const { capabilities } = targetOf(build, brokers, await readDescription(description));
-    for (const [kind, able] of Object.entries(capabilities.faults)) {
-      if (able !== true) beyond.set(kind as FaultKind, `${build} cannot be given that (${able.not})`);
-    }
-  }
-  return beyond;
+  return targetOf(build, brokers, await readDescription(description)).capabilities;
 }

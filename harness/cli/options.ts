@@ -11,6 +11,7 @@ import { buildNames } from '../../broker/core/builds.ts';
 import { defects } from '../../broker/core/defects.ts';
 import { UsageError } from '../errors.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
+import type { Awaited } from '../../nemesis/awaited.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import { isForeignBuild } from '../foreign-build.ts';
@@ -50,6 +51,8 @@ export interface RunFlags {
   /** `all`: whatever the runtime can do. */
   readonly nemesis: readonly FaultKind[] | 'all';
   readonly nemesisWeights?: Readonly<Partial<Record<FaultKind, number>>>;
+  /** What no fault waits for. */
+  readonly notAwaited?: readonly Awaited[];
   readonly nemesisInterval: number;
   readonly settleTimeout: number;
   readonly clientTimeout: number;
@@ -196,6 +199,7 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
   if (isForeignBuild(build) && runtime !== 'docker') {
     throw new UsageError(`${build} runs in containers only, with \`run\`, \`compare\` and \`up\``);
   }
+  const { notAwaited = [] } = flags;
   const config: RunConfig = {
     build,
     defects: flags.defect,
@@ -216,6 +220,7 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
     clientTimeoutMs: flags.clientTimeout,
     nemesis: nemesisFrom(flags.nemesis, runtime, flags.besideForeign ?? false),
     ...(flags.nemesisWeights === undefined ? {} : { nemesisWeights: flags.nemesisWeights }),
+    ...(notAwaited.length === 0 ? {} : { notAwaited }),
     nemesisIntervalMs: flags.nemesisInterval,
     replicaLagTimeMaxMs: flags.replicaLagTime,
     brokerSessionTimeoutMs: flags.sessionTimeout,
@@ -252,6 +257,8 @@ export function flagsOf(config: RunConfig): string[] {
   );
   const weights = Object.entries(config.nemesisWeights ?? {}).map(([kind, weight]) => `${kind}=${weight}`);
   add(weights.length > 0, `--nemesis-weights ${weights.join(',')}`);
+  const { notAwaited = [] } = config;
+  add(notAwaited.length > 0, `--not-awaited ${notAwaited.join(',')}`);
   add(config.nemesisIntervalMs !== d.nemesisIntervalMs, `--nemesis-interval ${seconds(config.nemesisIntervalMs)}`);
   add(config.settleTimeoutMs !== d.settleTimeoutMs, `--settle-timeout ${seconds(config.settleTimeoutMs)}`);
   add(config.clientTimeoutMs !== d.clientTimeoutMs, `--client-timeout ${seconds(config.clientTimeoutMs)}`);

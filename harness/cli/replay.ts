@@ -7,7 +7,9 @@ import { Option, type Command } from 'commander';
 import type { Fault, FaultKind } from '../../nemesis/schedule.ts';
 import type { RunReport } from '../run/run.ts';
 import { UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
-import { faultsBeyond } from './beside-foreign.ts';
+import { capabilitiesOf } from './beside-foreign.ts';
+import { isForeignBuild } from '../foreign-build.ts';
+import { whyBeyondTarget } from '../plan/beyond-target.ts';
 import { faultKindsOf } from '../plan/config.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { createProgress } from '../progress.ts';
@@ -94,10 +96,10 @@ async function wantedPlan(path: string, flags: ReplayFlags): Promise<StoredPlan>
     );
   }
   const { build, brokers: nodes, description } = plan.config;
-  const beyond = await faultsBeyond([build], { nodes, ...(description === undefined ? {} : { description }) });
-  const refused = plan.schedule.faults.find(({ kind }) => beyond.has(kind));
-  if (refused !== undefined) {
-    throw new UsageError(`${path}: its fault ${refused.id} is ${refused.kind}: ${beyond.get(refused.kind)}`);
+  if (isForeignBuild(build)) {
+    const capabilities = await capabilitiesOf(build, { nodes, ...(description === undefined ? {} : { description }) });
+    const why = whyBeyondTarget(plan.schedule, build, capabilities);
+    if (why !== null) throw new UsageError(`${path}: ${why}`);
   }
   return flags.resolved ? resolvedPlan(plan, path) : plan;
 }

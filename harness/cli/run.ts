@@ -14,7 +14,7 @@ import { commandOfRun } from './compare.ts';
 import { onInterrupt, untilAborted } from './interrupt.ts';
 import { bootstrapOf } from '../run/node-command.ts';
 import { isForeignBuild } from '../foreign-build.ts';
-import { besideForeign, demandContainers } from './beside-foreign.ts';
+import { addBesideForeignOptions, besideForeign, demandContainers } from './beside-foreign.ts';
 import { addRunOptions, drawSeed, runConfigFrom } from './options.ts';
 import type { SimulatedRunFlags } from './run-simulated.ts';
 
@@ -36,16 +36,11 @@ export function registerRun(program: Command): void {
       '--check-determinism',
       'simulator: run twice, compare everything, and exit with 4 if anything differs',
       false,
-    )
-    .option(
-      '--beside-foreign',
-      'times, faults and topic as in a comparison with brokers that others wrote (kafka: and image: always have them)',
-      false,
-    )
-    .action(async (flags: SingleRunFlags) => {
-      const foreign = isForeignBuild(flags.build) || flags.besideForeign === true;
-      process.exitCode = await run(foreign ? await besideForeign(flags, command, [flags.build]) : flags);
-    });
+    );
+  addBesideForeignOptions(command).action(async (flags: SingleRunFlags) => {
+    const foreign = isForeignBuild(flags.build) || flags.besideForeign === true;
+    process.exitCode = await run(foreign ? await besideForeign(flags, command, [flags.build]) : flags);
+  });
 }
 
 async function run(flags: SingleRunFlags): Promise<number> {

@@ -6,7 +6,7 @@
  */
 import type { Able } from '../../checker/results.ts';
 import { aligned } from '../aligned.ts';
-import { triggerWords } from '../report/capabilities.ts';
+import { awaitedWords } from '../../nemesis/awaited.ts';
 import type { Check, DoctorDocument, Runnable, TargetDocument } from './document.ts';
 
 export function doctorText({ checks, runs, targets }: DoctorDocument): string {
@@ -94,6 +94,6 @@ function matrix(targets: DoctorDocument['targets']): string[] {
 }
 
 function rowName(name: string): string {
-  const words: Readonly<Record<string, string>> = triggerWords;
+  const words: Readonly<Record<string, string>> = awaitedWords;
   return words[name] ?? name;
 }

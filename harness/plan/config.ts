@@ -6,6 +6,7 @@
  */
 
 import { faultKinds } from '../../nemesis/faults/index.ts';
+import type { Awaited } from '../../nemesis/awaited.ts';
 import type { PlanPatience } from '../../nemesis/plan.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 
@@ -36,6 +37,8 @@ export interface RunConfig {
   readonly nemesis: readonly FaultKind[];
   /** How often each kind is drawn beside the others; without them all alike. */
   readonly nemesisWeights?: Readonly<Partial<Record<FaultKind, number>>>;
+  /** What no fault waits for, since brokers that take part do not show it; without it a fault may wait for anything. */
+  readonly notAwaited?: readonly Awaited[];
   /** Mean time between the starts of two faults. */
   readonly nemesisIntervalMs: number;
   readonly replicaLagTimeMaxMs: number;

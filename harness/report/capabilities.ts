@@ -7,22 +7,10 @@
 import { guaranteeNames } from '../../checker/verdict.ts';
 import type { Able, Capabilities } from '../../checker/results.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
-import type { Condition, FaultKind } from '../../nemesis/schedule.ts';
+import { awaitedWords } from '../../nemesis/awaited.ts';
+import type { FaultKind } from '../../nemesis/schedule.ts';
+import { faultsBeyondTarget } from '../plan/beyond-target.ts';
 import { foreignFaultKinds } from '../plan/config.ts';
-
-/** What a plan can wait for, in words. */
-export const triggerWords = {
-  'full-isr': 'all replicas are in sync',
-  'leader-change': 'a leader is elected',
-  'isr-size': 'the ISR has shrunk',
-  hw: 'the leader’s high watermark rises',
-  truncation: 'a replica truncates',
-  ack: 'a broker acknowledges',
-  leads: 'a broker leads',
-  follows: 'a broker follows another',
-  'in-sync': 'a broker is in sync',
-  'steps-done': 'the steps of a fault are done',
-} as const satisfies Record<Condition['seen'], string>;
 
 /** Why a kind of fault is not brought about, where nothing more is said of it. */
 const withoutFault: Readonly<Partial<Record<FaultKind, string>>> = {
@@ -31,11 +19,13 @@ const withoutFault: Readonly<Partial<Record<FaultKind, string>>> = {
 };
 
 /** Of a target that others wrote: what it does not name, it can, as far as anybody's broker can be given it. */
-export function completeCapabilities({ faults, guarantees, triggers, exposures }: Capabilities): Capabilities {
+export function completeCapabilities(capabilities: Capabilities): Capabilities {
+  const { faults, guarantees, triggers, exposures } = capabilities;
+  const beyond = [...faultsBeyondTarget(capabilities)].map(([kind, not]) => [kind, { not }]);
   return {
-    faults: { ...faultsAmong(foreignFaultKinds), ...faults },
+    faults: { ...faultsAmong(foreignFaultKinds), ...faults, ...Object.fromEntries(beyond) },
     guarantees: { ...byName(guaranteeNames, () => true), ...guarantees },
-    triggers: { ...byName(Object.keys(triggerWords), () => true), ...triggers },
+    triggers: { ...byName(Object.keys(awaitedWords), () => true), ...triggers },
     exposures,
   };
 }
@@ -45,7 +35,7 @@ export function ownCapabilities(faults: readonly FaultKind[]): Capabilities {
   return {
     faults: faultsAmong(faults),
     guarantees: byName(guaranteeNames, () => true),
-    triggers: byName(Object.keys(triggerWords), () => true),
+    triggers: byName(Object.keys(awaitedWords), () => true),
     exposures: true,
   };
 }

@@ -1,6 +1,7 @@
 /**
  * From a configuration to the faults of its run: the one call that draws a schedule, for every runtime and every build.
  */
+import { withoutAwaiting } from '../../nemesis/awaited.ts';
 import { generateSchedule } from '../../nemesis/plan.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
 import { keyOf } from '../client/operations.ts';
@@ -9,7 +10,7 @@ import { createRandom } from '../plan/random.ts';
 
 /** The fault schedule that a configuration's seed draws: the same in every runtime, and for every build. */
 export function planOf(config: RunConfig): Schedule {
-  return generateSchedule(
+  const drawn = generateSchedule(
     {
       seed: config.seed,
       durationMs: config.timeLimitMs,
@@ -24,4 +25,5 @@ export function planOf(config: RunConfig): Schedule {
     },
     createRandom(config.seed).stream('faults'),
   );
+  return withoutAwaiting(drawn, config.notAwaited ?? []);
 }

@@ -5,6 +5,7 @@
  * A field that a configuration of an older run does not have is filled in with its default.
  */
 import { z } from 'zod';
+import { awaitedNames } from '../../nemesis/awaited.ts';
 import type { Fault, Schedule } from '../../nemesis/schedule.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import type { RunConfig } from '../plan/config.ts';
@@ -155,6 +156,7 @@ const configSchema: z.ZodType<RunConfig> = z.object({
   clientTimeoutMs: duration,
   nemesis: z.array(z.enum(faultKinds as readonly [Fault['kind'], ...Fault['kind'][]])),
   nemesisWeights: z.record(z.string(), z.number()).exactOptional(),
+  notAwaited: z.array(z.enum(awaitedNames)).exactOptional(),
   nemesisIntervalMs: duration,
   replicaLagTimeMaxMs: duration,
   brokerSessionTimeoutMs: duration,

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { besideForeign } from '../../../harness/cli/beside-foreign.ts';
+import { addBesideForeignOptions, besideForeign } from '../../../harness/cli/beside-foreign.ts';
 import { commandOfRun } from '../../../harness/cli/compare.ts';
 import { addRunOptions, runConfigFrom, type RunFlags } from '../../../harness/cli/options.ts';
 import { foreignRunConfig, type RunConfig } from '../../../harness/plan/config.ts';
+import { planOf } from '../../../harness/run/plan.ts';
+import { awaitedBy } from '../../../nemesis/awaited.ts';
 
 const example = fileURLToPath(new URL('../../../docs/examples/apache-kafka.json', import.meta.url));
 let folder = '';
@@ -27,7 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What one side of a comparison of these builds would run. */
 async function sideOf(builds: readonly string[], build: string, argv: readonly string[]): Promise<RunConfig> {
-  const command = addRunOptions(new Command('run').option('--build <build>').option('--beside-foreign', '', false));
+  const command = addBesideForeignOptions(addRunOptions(new Command('run').option('--build <build>')));
   const flags = command.parse(argv, { from: 'user' }).opts<RunFlags>();
   return runConfigFrom(await besideForeign(flags, command, builds), build, flags.seed ?? 7, 'docker');
 }
@@ -68,5 +70,37 @@ describe('faults that a target cannot be given', () => {
   ])('%s is refused where it is asked for by name, with the reason', async (kind, reason) => {
     const argv = ['--description', description, '--nemesis', `crash,${kind}`];
     await expect(sideOf(builds, 'hw', argv)).rejects.toThrow(`--nemesis ${kind}: ${reason}; leave it out`);
+  });
+});
+
+describe('what a target does not show', () => {
+  const builds = ['hw', 'image:a/b'];
+  let blind = '';
+
+  beforeAll(() => {
+    blind = join(folder, 'blind.json');
+    const whole = JSON.parse(readFileSync(example, 'utf8')) as object;
+    const triggers = { hw: 'it tells no high watermark', 'isr-size': 'it has none', follows: 'it never says so' };
+    writeFileSync(blind, JSON.stringify({ ...whole, cannot: { triggers } }));
+  });
+
+  it('is waited for by no fault of either side, and the command that repeats ours means the same', async () => {
+    const [ours, theirs] = await Promise.all(builds.map((build) => sideOf(builds, build, ['--description', blind])));
+    for (let seed = 1; seed < 60; seed += 1) {
+      const plan = planOf({ ...ours!, seed });
+      expect(planOf({ ...theirs!, seed })).toEqual(plan);
+      const awaited = plan.faults.flatMap(awaitedBy);
+      for (const unseen of ['hw', 'isr-size', 'follows'] as const) expect(awaited).not.toContain(unseen);
+    }
+    expect(ours!.nemesis).not.toContain('handover-crash');
+    const again = commandOfRun(ours!);
+    expect(again).toContain(' --not-awaited follows,hw,isr-size');
+    expect(await sideOf(['hw'], 'hw', again.split(' run --build')[1]!.split(' ').slice(2))).toEqual(ours);
+  });
+
+  it('takes away what cannot do without it, and says why', async () => {
+    await expect(sideOf(builds, 'hw', ['--description', blind, '--nemesis', 'handover-crash'])).rejects.toThrow(
+      '--nemesis handover-crash: image:a/b cannot be given that (it waits until a broker follows another, which is not shown: it never says so); leave it out',
+    );
   });
 });
