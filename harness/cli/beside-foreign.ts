@@ -11,7 +11,7 @@ import { awaitedNames, type Awaited } from '../../nemesis/awaited.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 import { UsageError } from '../errors.ts';
 import { isForeignBuild } from '../foreign-build.ts';
-import { faultsBeyondTarget, unseenOf } from '../plan/beyond-target.ts';
+import { faultsBeyondTarget, unseenOf } from '../run/beyond-target.ts';
 import { foreignBuildsByNode } from '../plan/builds-by-node.ts';
 import { foreignFaultKinds, foreignRunConfig } from '../plan/config.ts';
 import { listOption } from './option-types.ts';

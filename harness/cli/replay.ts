@@ -9,7 +9,7 @@ import type { RunReport } from '../run/run.ts';
 import { UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { capabilitiesOf } from './beside-foreign.ts';
 import { isForeignBuild } from '../foreign-build.ts';
-import { whyBeyondTarget } from '../plan/beyond-target.ts';
+import { whyBeyondTarget } from '../run/beyond-target.ts';
 import { faultKindsOf } from '../plan/config.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { createProgress } from '../progress.ts';

@@ -9,7 +9,7 @@ import type { Able, Capabilities } from '../../checker/results.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import { awaitedWords } from '../../nemesis/awaited.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
-import { faultsBeyondTarget } from '../plan/beyond-target.ts';
+import { faultsBeyondTarget } from '../run/beyond-target.ts';
 import { foreignFaultKinds } from '../plan/config.ts';
 
 /** Why a kind of fault is not brought about, where nothing more is said of it. */

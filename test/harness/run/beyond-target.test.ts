@@ -1,7 +1,7 @@
 /** What cannot be played on a target, and is refused with one clause. */
 import { describe, expect, it } from 'vitest';
 import type { Capabilities } from '../../../checker/results.ts';
-import { faultsBeyondTarget, unseenOf, whyBeyondTarget } from '../../../harness/plan/beyond-target.ts';
+import { faultsBeyondTarget, unseenOf, whyBeyondTarget } from '../../../harness/run/beyond-target.ts';
 import { fidelityPlan } from '../../../harness/fidelity/schedules.ts';
 import type { Fault, Schedule } from '../../../nemesis/schedule.ts';
 
