@@ -47,7 +47,7 @@ class Trace {
     this.#draws = draws;
     this.#add('controller', 'create', { partition, replicas: brokers });
     this.#elect();
-    const steps = 8 + draws.below(24);
+    const steps = 16 + draws.below(24);
     for (let step = 0; step < steps; step += 1) this.#step();
   }
 
@@ -62,11 +62,12 @@ class Trace {
 
   #step(): void {
     const draws = this.#draws;
-    const node = draws.pick(brokers);
+    // A leader writes more often than anybody fetches: tails of their own are what this is about.
+    const node = draws.chance(0.4) ? (this.#leaders.get(this.#epoch) as number) : draws.pick(brokers);
     const role = this.#roles.get(node);
     switch (draws.below(8)) {
       case 0:
-        if (draws.chance(0.6)) this.#elect();
+        if (draws.chance(0.8)) this.#elect();
         return;
       case 1:
         this.#restart(node);
@@ -101,7 +102,7 @@ class Trace {
     const theirs = this.#logOf(leader);
     const differs = this.#logOf(node).findIndex(({ hash }, at) => theirs[at]?.hash !== hash);
     const right = differs === -1 ? leo : differs;
-    const to = this.#draws.chance(0.6) ? right : right + this.#draws.below(leo - right + 1);
+    const to = this.#draws.chance(0.3) ? right : right + this.#draws.below(leo - right + 1);
     if (to === leo) return;
     this.#logs.set(node, this.#logOf(node).slice(0, to));
     const evidence = { highWatermark: to };
@@ -127,7 +128,7 @@ class Trace {
     const missing = this.#logOf(leader).slice(end, end + 1 + this.#draws.below(3));
     const [first] = missing;
     if (first === undefined) return;
-    if (this.#draws.chance(0.03)) missing[0] = { ...first, hash: `${'9'.repeat(6)}${10 + node}` };
+    if (this.#draws.chance(0.012)) missing[0] = { ...first, hash: `${'9'.repeat(6)}${10 + node}` };
     this.#write(node, leaderEpoch, missing);
   }
 

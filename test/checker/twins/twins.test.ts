@@ -22,6 +22,7 @@ import { places } from './places.ts';
 import { Plot } from './plant.ts';
 import { Draws } from './random.ts';
 import { readerOrder } from './reader-order.ts';
+import { rests } from './rests.ts';
 import { sendOrder } from './send-order.ts';
 import { tales } from './tales.ts';
 import { transactions } from './transactions.ts';
@@ -162,7 +163,7 @@ describe('the checker and its twin agree on', () => {
     PATIENCE_MS,
   );
 
-  it.each([leaders, followers, finalLogs])(
+  it.each([leaders, followers, finalLogs, rests])(
     `${count} random runs of the family $name`,
     (family) => {
       const shares = new Shares(count);
