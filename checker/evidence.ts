@@ -162,6 +162,7 @@ const harmlessToStorage: ReadonlySet<string> = new Set([
   'leader-move',
   'leader-burst',
   'handover-crash',
+  'rejoin-crash',
   'rolling-restart',
   'upgrade',
   'slow-disk',

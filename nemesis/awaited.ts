@@ -21,6 +21,7 @@ export const awaitedWords = {
   leads: 'a broker leads',
   follows: 'a broker follows another',
   'in-sync': 'a broker is in sync',
+  'out-of-sync': 'a broker has left the ISR',
   'steps-done': 'the steps of a fault are done',
 } as const satisfies Record<Awaited, string>;
 
@@ -30,6 +31,7 @@ export const awaitedNames = Object.keys(awaitedWords) as readonly Awaited[] as r
 export const awaitedByKind: Readonly<Partial<Record<FaultKind, readonly Awaited[]>>> = {
   'rolling-restart': ['full-isr'],
   'handover-crash': ['full-isr', 'ack', 'leads', 'follows'],
+  'rejoin-crash': ['full-isr', 'leads', 'in-sync', 'out-of-sync'],
 };
 
 /** The same faults, where these conditions are never seen. What the steps of a fault wait for stays. */

@@ -62,9 +62,10 @@ export function holds(
       const node = nodeOf(groups, condition.node);
       return node !== null && leads(partition, node);
     }
-    case 'in-sync': {
+    case 'in-sync':
+    case 'out-of-sync': {
       const node = nodeOf(groups, condition.node);
-      return typeof node === 'number' && partition.isr.includes(node);
+      return node !== null && partition.isr.includes(node) === (condition.seen === 'in-sync');
     }
     case 'follows': {
       const node = nodeOf(groups, condition.node);
@@ -103,6 +104,8 @@ export function describeCondition(condition: Condition): string {
       return `${condition.by} acknowledged a record of ${condition.partition}`;
     case 'in-sync':
       return `${condition.node} is in the ISR of ${condition.partition}`;
+    case 'out-of-sync':
+      return `${condition.node} is out of the ISR of ${condition.partition}`;
     case 'leads':
       return `${condition.node} leads ${condition.partition}`;
     case 'follows':

@@ -36,6 +36,7 @@ function describeAim(fault: Fault): string {
     case 'rolling-restart':
       return `${fault.downMs} ms down, at most ${fault.patienceMs} ms for the ISR`;
     case 'leader-burst':
+    case 'rejoin-crash':
     case 'script':
       return fault.partition;
     case 'handover-crash':

@@ -1,16 +1,17 @@
 /**
  * Plans: from a seed and a few wishes to a schedule.
  *
- * Every plan with `handover-crash` among its kinds holds at least one of them, since it is aimed so well that others are
- * luck beside it. Around it stand faults drawn from all kinds, with drawn parameters, at drawn times; they may overlap
- * each other. The handover runs alone, and waits until every ISR is full; so whatever comes before it has to be over
- * early enough, and is cut short if it is not.
+ * Every plan with `handover-crash` or `rejoin-crash` among its kinds holds at least one of them, since they are aimed so
+ * well that others are luck beside them. Around it stand faults drawn from all kinds, with drawn parameters, at drawn
+ * times; they may overlap each other. What is so aimed runs alone, and waits until every ISR is full; so whatever comes
+ * before it has to be over early enough, and is cut short if it is not.
  *
  * Invariant: the same arguments give the same schedule, byte for byte. Every fault has an end within the duration, as
  * far as planned, and the conductor heals whatever is left.
  */
 import { drawFault } from './faults/index.ts';
 import { handoverBudgetMs } from './faults/handover-crash.ts';
+import { rejoinBudgetMs } from './faults/rejoin-crash.ts';
 import type { DrawContext, Draws } from './faults/program.ts';
 import type { NodeId } from './ports.ts';
 import type { End, Fault, FaultKind, Schedule, Start } from './schedule.ts';
@@ -42,6 +43,9 @@ export interface PlanPatience {
   readonly slowMoves: boolean;
 }
 
+/** Composites that are aimed so well that others are luck beside them. They run alone. */
+const aimedKinds: readonly FaultKind[] = ['handover-crash', 'rejoin-crash'];
+
 /** Nothing is broken before clients have begun in earnest. */
 const LEAD_IN_MS = 600;
 const RECOVERY_MS = 2_000;
@@ -59,16 +63,18 @@ function drawKinds(options: PlanOptions, random: Draws): FaultKind[] {
   const { kinds, durationMs, intervalMs } = options;
   const total = Math.max(2, Math.round(durationMs / intervalMs));
   const count = random.int(Math.ceil((total - 1) / 3), total - 1);
-  const budgetMs = handoverBudgetMs(contextOf(options)) + recoveryMsOf(options);
-  let handovers = kinds.includes('handover-crash') ? 1 : 0;
-  const drawn: FaultKind[] = handovers > 0 ? ['handover-crash'] : [];
+  const context = contextOf(options);
+  const takesMs = (kind: FaultKind): number =>
+    isAlone(kind) ? aloneBudgetMs(kind, context) + recoveryMsOf(options) : 0;
+  const aimed = aimedKinds.filter((kind) => kinds.includes(kind));
+  const drawn = aimed.length < 2 ? aimed : [random.pick(aimed)];
+  let leftMs = durationMs - drawn.reduce((sum, kind) => sum + takesMs(kind), 0);
   for (let index = 0; index < count; index += 1) {
-    /* Another handover only where there is time for it. */
-    const fits = (handovers + 1) * budgetMs <= durationMs;
-    const candidates = kinds.filter((kind) => kind !== 'handover-crash' || fits);
+    /* Another one that is alone only where there is time for it. */
+    const candidates = kinds.filter((kind) => !isAlone(kind) || takesMs(kind) <= leftMs);
     if (candidates.length === 0) break;
     const kind = pickKind(candidates, options.weights, random);
-    if (kind === 'handover-crash') handovers += 1;
+    leftMs -= takesMs(kind);
     drawn.push(kind);
   }
   return random.shuffle(drawn);
@@ -106,7 +112,7 @@ function placeFaults(options: PlanOptions, kinds: readonly FaultKind[], random: 
     if (isAlone(kind)) {
       const deadlineMs = cursorMs + patienceMs(index, recoveryMs);
       faults.push({ ...drawn, id, at: { await: { seen: 'full-isr' }, fromMs: cursorMs, deadlineMs } });
-      cursorMs = deadlineMs + handoverBudgetMs(context);
+      cursorMs = deadlineMs + aloneBudgetMs(kind, context);
       continue;
     }
     /* Over before the next handover wants a healthy cluster, or else before the end. */
@@ -141,7 +147,7 @@ function cutShort(until: End, longestMs: number): End {
 function freeMs(kinds: readonly FaultKind[], durationMs: number, context: DrawContext, recoveryMs: number): number {
   let freeMs = durationMs - LEAD_IN_MS;
   for (const [index, kind] of kinds.entries()) {
-    if (isAlone(kind)) freeMs -= patienceMs(index, recoveryMs) + handoverBudgetMs(context);
+    if (isAlone(kind)) freeMs -= patienceMs(index, recoveryMs) + aloneBudgetMs(kind, context);
   }
   return Math.max(0, freeMs);
 }
@@ -156,7 +162,12 @@ function recoveryMsOf({ patience }: Pick<PlanOptions, 'patience'>): number {
 }
 
 function isAlone(kind: FaultKind): boolean {
-  return kind === 'handover-crash';
+  return aimedKinds.includes(kind);
+}
+
+/** What a fault that is alone takes. */
+function aloneBudgetMs(kind: FaultKind, context: DrawContext): number {
+  return kind === 'rejoin-crash' ? rejoinBudgetMs(context) : handoverBudgetMs(context);
 }
 
 /** `count` parts of `totalMs`, none of them tiny. */

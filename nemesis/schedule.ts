@@ -28,6 +28,7 @@ export type Fault =
   | LeaderMoveFault
   | LeaderBurstFault
   | HandoverCrashFault
+  | RejoinCrashFault
   | ScriptFault;
 
 export type FaultKind = Fault['kind'];
@@ -120,6 +121,12 @@ export interface HandoverCrashFault extends AnyFault, Composite {
   readonly roles: 'election-order' | 'reverse-election-order';
 }
 
+/** A leader that knows less than it holds ends as soon as a follower that was away has joined its ISR. */
+export interface RejoinCrashFault extends AnyFault, Composite {
+  readonly kind: 'rejoin-crash';
+  readonly partition: string;
+}
+
 /** Steps that somebody wrote down for one partition, with operations of the load among them. Never drawn. */
 export interface ScriptFault extends AnyFault, Composite {
   readonly kind: 'script';
@@ -187,6 +194,8 @@ export type Condition =
   | { readonly seen: 'follows'; readonly partition: string; readonly node: string; readonly leader: string }
   /** The node is a member of the ISR. */
   | { readonly seen: 'in-sync'; readonly partition: string; readonly node: string }
+  /** The node is no member of the ISR. */
+  | { readonly seen: 'out-of-sync'; readonly partition: string; readonly node: string }
   /** The steps of the fault are done: the usual end of a composite. */
   | { readonly seen: 'steps-done' };
 

@@ -26,6 +26,7 @@ export const faultNames = [
   'leader-move',
   'leader-burst',
   'handover-crash',
+  'rejoin-crash',
 ];
 export const guaranteeNames = [
   'durability',
@@ -39,6 +40,7 @@ export const guaranteeNames = [
 export const triggerNames = [
   'full-isr',
   'in-sync',
+  'out-of-sync',
   'leader-change',
   'isr-size',
   'hw',
@@ -52,6 +54,7 @@ export const triggerNames = [
 /** Of all foreign brokers. */
 const alwaysLacking: Readonly<Record<string, string>> = {
   'slow-links': 'containers have no slow links',
+  'rejoin-crash': 'containers have no slow links',
   'power-loss': 'what a disk would have kept beyond what was surely flushed is not known: in scripts only',
 };
 

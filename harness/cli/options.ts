@@ -161,7 +161,7 @@ export function addRunOptions(command: Command, standard = 'containers where an 
     .addOption(
       listOption(
         '--nemesis <kinds>',
-        `faults, comma-separated: ${faultKinds.join(', ')} (slow-links: sim only); or all that the runtime can do, or none`,
+        `faults, comma-separated: ${faultKinds.join(', ')} (slow-links, rejoin-crash: sim only); or all that the runtime can do, or none`,
         d.nemesis,
         faultKinds,
         'all',

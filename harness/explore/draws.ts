@@ -21,12 +21,15 @@ export type Pins = Partial<Omit<RunConfig, 'runtime' | 'seed' | 'build'>> & {
 
 /** Draws the configuration of one run. `kinds` are those that may be drawn. */
 export function drawConfig(build: string, seed: number, pins: Pins, kinds: readonly FaultKind[]): RunConfig {
-  const random = createRandom(seed).stream('explore');
+  const streams = createRandom(seed);
+  const random = streams.stream('explore');
   /* Every dimension is drawn, in this order, whether it is pinned or not. */
   const cluster = drawCluster(random, pins);
   const timing = drawTiming(random, pins);
   const load = drawLoad(random);
-  const faults = drawFaultKinds(random, kinds, pins.nemesis, cluster.replicationFactor);
+  /* A kind that came later has a stream of its own, so that where it is not drawn all is as it was. */
+  const rejoins = streams.stream('explore rejoin-crash');
+  const faults = drawFaultKinds(random, rejoins, kinds, pins.nemesis, cluster.replicationFactor);
   const { concurrencyPerBroker, ...pinned } = pins;
   return {
     ...defaultRunConfig,
@@ -99,18 +102,25 @@ function drawLoad(random: RandomStream): Pick<RunConfig, 'rate' | 'concurrency'>
   return { rate: random.pick([20, 50, 100, 100, 200, 300]), concurrency: random.pick([2, 4, 6, 8, 12]) };
 }
 
+/** Kinds whose roles take three replicas. */
+const needsThree: readonly FaultKind[] = ['handover-crash', 'rejoin-crash'];
+
 /** One to all of the kinds, every number as likely as any other, and how often each is to be chosen beside the others. */
 function drawFaultKinds(
   random: RandomStream,
+  rejoins: RandomStream,
   kinds: readonly FaultKind[],
   pinned: readonly FaultKind[] | undefined,
   replicationFactor: number,
 ): Pick<RunConfig, 'nemesis' | 'nemesisWeights'> {
-  const count = random.int(1, Math.max(1, kinds.length));
-  const drawn = new Set(random.shuffle(kinds).slice(0, count));
-  const weights = new Map(kinds.map((kind) => [kind, random.int(1, 100)]));
-  /* With two replicas there is nobody for the second handover. */
-  const possible = kinds.filter((kind) => kind !== 'handover-crash' || replicationFactor > 2);
+  const first = kinds.filter((kind) => kind !== 'rejoin-crash');
+  const count = random.int(1, Math.max(1, first.length));
+  const drawn = new Set<FaultKind>(random.shuffle(first).slice(0, count));
+  const weights = new Map<FaultKind, number>(first.map((kind) => [kind, random.int(1, 100)]));
+  if (rejoins.chance(0.2) && kinds.includes('rejoin-crash')) drawn.add('rejoin-crash');
+  weights.set('rejoin-crash', rejoins.int(1, 100));
+  /* With two replicas there is nobody for the second handover, and nobody to come back. */
+  const possible = kinds.filter((kind) => !needsThree.includes(kind) || replicationFactor > 2);
   const some = possible.filter((kind) => drawn.has(kind));
   const nemesis = pinned ?? (some.length > 0 ? some : possible);
   if (nemesis.length === 0) return { nemesis };

@@ -100,9 +100,13 @@ export function topicOf(seed: number, besideForeign: boolean): string {
 /** Which kinds of fault each runtime can bring about. A plan of the default kinds is the same for all of them. */
 export const faultKindsOf: Readonly<Record<RunConfig['runtime'], readonly FaultKind[]>> = {
   sim: faultKinds,
-  local: faultKinds.filter((kind) => kind !== 'slow-links'),
-  docker: faultKinds.filter((kind) => kind !== 'slow-links'),
+  local: faultKinds.filter((kind) => !needsSlowLinks(kind)),
+  docker: faultKinds.filter((kind) => !needsSlowLinks(kind)),
 };
+
+function needsSlowLinks(kind: FaultKind): boolean {
+  return kind === 'slow-links' || kind === 'rejoin-crash';
+}
 
 /** Which kinds of fault any cluster of foreign brokers can be given, as far as its target does not say otherwise. */
 export const foreignFaultKinds: readonly FaultKind[] = faultKindsOf.docker.filter((kind) => kind !== 'power-loss');

@@ -15,6 +15,7 @@ import { foreignFaultKinds } from '../plan/config.ts';
 /** Why a kind of fault is not brought about, where nothing more is said of it. */
 const withoutFault: Readonly<Partial<Record<FaultKind, string>>> = {
   'slow-links': 'only the simulator makes links slow',
+  'rejoin-crash': 'only the simulator makes links slow',
   'power-loss': 'only our brokers tell what they have flushed',
 };
 

@@ -54,7 +54,7 @@ const condition = z.discriminatedUnion('seen', [
   z.object({ seen: z.literal('hw'), partition, by: count }),
   z.object({ seen: z.literal('ack'), partition, by: z.string() }),
   z.object({ seen: z.literal('leads'), partition, node: z.string() }),
-  z.object({ seen: z.literal('in-sync'), partition, node: z.string() }),
+  z.object({ seen: z.enum(['in-sync', 'out-of-sync']), partition, node: z.string() }),
   z.object({ seen: z.literal('follows'), partition, node: z.string(), leader: z.string() }),
 ]);
 
@@ -90,7 +90,7 @@ const fault = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['pause', 'crash', 'power-loss']), ...anyFault, targets: target }),
   z.object({ kind: z.literal('rolling-restart'), ...anyFault, draw: count, downMs: ms, patienceMs: ms }),
   z.object({ kind: z.literal('leader-move'), ...anyFault, partition, targets: target }),
-  z.object({ kind: z.enum(['leader-burst', 'script']), ...anyFault, ...composite }),
+  z.object({ kind: z.enum(['leader-burst', 'rejoin-crash', 'script']), ...anyFault, ...composite }),
   z.object({
     kind: z.literal('handover-crash'),
     ...anyFault,

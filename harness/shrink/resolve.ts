@@ -37,6 +37,7 @@ function resolveFault(fault: Fault, nodes: Nodes): Fault {
       return { ...fault, topology: resolveTopology(fault.topology, nodes) };
     case 'leader-burst':
     case 'handover-crash':
+    case 'rejoin-crash':
     case 'script': {
       const single = Object.entries(nodes).filter(([role, node]) => role !== 'controller' && !Array.isArray(node));
       return { ...fault, nodes: Object.fromEntries(single) as Readonly<Record<string, NodeName>> };

@@ -16,10 +16,10 @@
  * What proves it: both ends took effect, and both elections came. Nothing here waits for what only one build would do.
  */
 import type { NodeId } from '../ports.ts';
-import type { Condition, HandoverCrashFault, RoleLink, Step } from '../schedule.ts';
+import type { HandoverCrashFault, RoleLink, Step } from '../schedule.ts';
 import { inElectionOrder } from '../targets.ts';
 import type { ClusterView, PartitionView } from '../view.ts';
-import { namedGroups } from './program.ts';
+import { awaits, bothWays, electionMsOf, namedGroups } from './program.ts';
 import type { DrawContext, Draws, EvidenceEntry, Program } from './program.ts';
 
 /** Longest time that one is given, from its start until everything is back. */
@@ -44,11 +44,6 @@ export function handoverCrashProgram(
       isProven: (evidence, gaveUp) => !gaveUp && areProven(endsOf(evidence)),
     }
   );
-}
-
-/** From the end of a leader until the next one leads. */
-function electionMsOf({ sessionTimeoutMs, electionSlackMs = 1_000 }: DrawContext): number {
-  return sessionTimeoutMs + electionSlackMs;
 }
 
 type Ending = 'pause' | 'kill';
@@ -147,15 +142,4 @@ function endsOf(evidence: readonly EvidenceEntry[]): readonly EvidenceEntry[] {
 
 function areProven(ends: readonly EvidenceEntry[]): boolean {
   return ends.length >= 2 && ends.every(({ effective }) => effective);
-}
-
-function awaits(what: Condition, deadlineMs: number, otherwise: 'go-on' | 'give-up'): Step {
-  return { step: 'await', what, deadlineMs, otherwise };
-}
-
-function bothWays(one: string, other: string): RoleLink[] {
-  return [
-    { from: one, to: other },
-    { from: other, to: one },
-  ];
 }

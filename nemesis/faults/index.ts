@@ -14,6 +14,7 @@ import { drawPause, pauseProgram } from './pause.ts';
 import { drawPowerLoss, powerLossProgram } from './power-loss.ts';
 import type { DrawContext, Draws, Program } from './program.ts';
 import { drawRollingRestart, rollingRestartProgram } from './rolling-restart.ts';
+import { drawRejoinCrash, rejoinCrashProgram } from './rejoin-crash.ts';
 import { scriptProgram } from './script.ts';
 import { drawSlowLinks, slowLinksProgram } from './slow-links.ts';
 
@@ -28,6 +29,7 @@ export const faultKinds: readonly FaultKind[] = [
   'leader-move',
   'leader-burst',
   'handover-crash',
+  'rejoin-crash',
 ];
 
 /** Whom the fault hits now and what it does, or null when nobody has the role that it is aimed at. */
@@ -51,6 +53,8 @@ export function programOf(fault: Fault, view: ClusterView, brokers: readonly Nod
       return leaderBurstProgram(fault, view, brokers);
     case 'handover-crash':
       return handoverCrashProgram(fault, view, brokers);
+    case 'rejoin-crash':
+      return rejoinCrashProgram(fault, view, brokers);
     case 'script':
       return scriptProgram(fault, view, brokers);
   }
@@ -80,6 +84,8 @@ export function drawFault(kind: FaultKind, context: DrawContext, random: Draws):
       return drawLeaderBurst(context, random);
     case 'handover-crash':
       return drawHandoverCrash(context, random);
+    case 'rejoin-crash':
+      return drawRejoinCrash(context, random);
     case 'script':
       throw new Error('a script is written, never drawn');
   }

@@ -8,7 +8,7 @@
  * Invariant: a fault is effective only if something that the runtime reported says so.
  */
 import type { Cut, NodeId, NodeName, ProcessVerb } from '../ports.ts';
-import type { Step } from '../schedule.ts';
+import type { Condition, RoleLink, Step } from '../schedule.ts';
 
 export interface Program {
   /** As planned: `{leader: 'tide-3'}`. */
@@ -70,4 +70,22 @@ export function namedGroups(
   const roles = Object.entries(nodes);
   const known = roles.every(([, node]) => node === 'controller' || brokers.includes(node));
   return known ? Object.fromEntries(roles.map(([role, node]): [string, NodeName[]] => [role, [node]])) : null;
+}
+
+/** From the end of a leader until the next one leads. */
+export function electionMsOf({ sessionTimeoutMs, electionSlackMs = 1_000 }: DrawContext): number {
+  return sessionTimeoutMs + electionSlackMs;
+}
+
+/** A wait as a step. */
+export function awaits(what: Condition, deadlineMs: number, otherwise: 'go-on' | 'give-up'): Step {
+  return { step: 'await', what, deadlineMs, otherwise };
+}
+
+/** The links between two roles. */
+export function bothWays(one: string, other: string): RoleLink[] {
+  return [
+    { from: one, to: other },
+    { from: other, to: one },
+  ];
 }

@@ -4,8 +4,7 @@
  * A defect counts as found in the first run that shows what its row in the table says, while under the same plan the
  * build without the defect, and `epoch`, keep every promise. `docs/defects.md` and the seeds that the test replays
  * (`test/harness/explore/defect-finds.json`) are written anew. `--only` searches for some and keeps what is known of the
- * others; a defect that is not found within `--runs` is told, and fails the command. One that has a scenario is sought only
- * when it is named.
+ * others; a defect that is not found within `--runs` is told, and fails the command.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
@@ -33,7 +32,7 @@ const finds: Record<string, DefectFinds[string]> = {};
 const missing: string[] = [];
 for (const name of Object.keys(defects).filter(isDefect)) {
   const before = known[name];
-  const isSought = flags.only === undefined ? defectTable[name].scenario === undefined : only.includes(name);
+  const isSought = only.includes(name);
   const find = isSought ? await seek(name) : before;
   if (find !== undefined) finds[name] = find;
   else if (isSought) missing.push(name);
@@ -89,11 +88,9 @@ function isCleanWithout(name: DefectName, seed: number): boolean {
 
 function pageOf(found: DefectFinds): string {
   const rows = Object.entries(defects).map(([name, { does, after }]) => {
-    const { build, shows, scenario } = defectTable[name as DefectName];
+    const { build, shows } = defectTable[name as DefectName];
     const find = found[name];
-    const elsewhere = scenario === undefined ? 'not found' : `[a scenario](../${scenario})`;
-    const where =
-      find === undefined ? `${elsewhere} | | ` : `${find.kinds.join(', ')} | ${find.seed} | ${find.seconds}`;
+    const where = find === undefined ? 'not found | | ' : `${find.kinds.join(', ')} | ${find.seed} | ${find.seconds}`;
     return `| \`${name}\` | ${does}${after === null ? '' : ` (${after})`} | ${build} | ${shows.join(', ')} | ${where} |`;
   });
   return `# Defects
@@ -104,8 +101,7 @@ checker that was never seen to be red proves nothing by being green.
 
 This page is written by \`npm run defects\`, which searches for every one of them as [\`tidemark explore\`](exploring.md)
 does, run by run from seed 1. A defect counts as found in the first run that shows what it has to, while under the same
-plan the build without it, and \`epoch\`, keep every promise. Where a search hardly gets, since several rare things have to
-meet within milliseconds, a scenario shows the defect instead.
+plan the build without it, and \`epoch\`, keep every promise.
 
 | letter | means | kinds of anomaly |
 | --- | --- | --- |
@@ -126,7 +122,7 @@ What the search pins stands in these commands; where nothing is pinned the whole
 
 \`\`\`
 ${Object.entries(defectTable)
-  .filter(([, { pins, scenario }]) => scenario === undefined && Object.keys(pins).length > 0)
+  .filter(([, { pins }]) => Object.keys(pins).length > 0)
   .map(
     ([name, { build, pins }]) =>
       `npm run tidemark -- explore --build ${build} --defect ${name} ${flagsOf(pins)} --seed 1 --until-fail`,

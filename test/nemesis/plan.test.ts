@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../harness/plan/random.ts';
 import { conduct, isFinished } from '../../nemesis/conductor.ts';
 import { describeSchedule } from '../../nemesis/describe.ts';
-import { defaultRunConfig } from '../../harness/plan/config.ts';
+import { defaultRunConfig, foreignFaultKinds } from '../../harness/plan/config.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import { generateSchedule } from '../../nemesis/plan.ts';
 import type { PlanOptions } from '../../nemesis/plan.ts';
@@ -40,7 +40,8 @@ describe('a plan', () => {
     const patience = { recoveryMs: 8_000, electionMs: 3_000, slowMoves: true };
     fc.assert(
       fc.property(seeds, (seed) => {
-        const { faults } = plan(seed, { durationMs: 24_000, intervalMs: 6_000, patience, sessionTimeoutMs: 2_000 });
+        const slow = { durationMs: 24_000, intervalMs: 6_000, patience, sessionTimeoutMs: 2_000 };
+        const { faults } = plan(seed, { ...slow, kinds: foreignFaultKinds });
         const handovers = faults.filter((fault) => fault.kind === 'handover-crash');
         expect(handovers).toHaveLength(1);
         for (const { steps, at } of handovers) {
@@ -69,6 +70,14 @@ describe('a plan', () => {
   it('of all kinds draws every one of them', () => {
     const drawn = new Set(Array.from({ length: 200 }, (_, seed) => plan(seed).faults.map(({ kind }) => kind)).flat());
     expect([...drawn].sort()).toEqual([...faultKinds].sort());
+  });
+
+  it('of all kinds holds one that is aimed: a handover-crash, or a rejoin-crash', () => {
+    for (let seed = 0; seed < 100; seed += 1) {
+      const aimed = plan(seed).faults.filter(({ kind }) => kind === 'handover-crash' || kind === 'rejoin-crash');
+      expect(aimed).toHaveLength(1);
+      expect(aimed[0]?.exclusive).toBe(true);
+    }
   });
 
   it('holds only the kinds that were asked for', () => {
@@ -102,7 +111,8 @@ describe('a plan', () => {
   it('leaves a handover the time to finish', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
-        const handover = plan(seed).faults.find(({ kind }) => kind === 'handover-crash') as Fault;
+        const kinds = faultKinds.filter((kind) => kind !== 'rejoin-crash');
+        const handover = plan(seed, { kinds }).faults.find(({ kind }) => kind === 'handover-crash') as Fault;
         expect(latestStartMs(handover)).toBeLessThanOrEqual(12_000 - 5_500);
       }),
     );

@@ -10,16 +10,11 @@ import { defectTable, isShownBy, jobOf, type DefectFinds } from './defect-table.
 
 const finds = JSON.parse(readFileSync('test/harness/explore/defect-finds.json', 'utf8')) as DefectFinds;
 
-/** The others have a scenario. */
-const searched = Object.keys(defects)
-  .filter(isDefect)
-  .filter((name) => defectTable[name].scenario === undefined);
-
 /** Three whole runs each; a machine that does other things needs its time. */
 const timeoutMs = 60_000;
 
 describe('a search', () => {
-  it.each(searched)(
+  it.each(Object.keys(defects).filter(isDefect))(
     'finds %s by what it does, and nothing without it',
     (name) => {
       const seed = finds[name]?.seed;
