@@ -1,7 +1,8 @@
 /**
  * How Apache Kafka's own log lines are read.
  *
- * The patterns were taken from lines that releases from 0.10.2.2 to 4.4.0 wrote here (`test/docker/targets/kafka-lines/`).
+ * The patterns were taken from lines that releases from 0.10.2.2 to 4.4.0 wrote here, endings and all
+ * (`test/docker/targets/kafka-lines/`): a test finds a line for each of them.
  * Wording changed with 1.0, 2.4 and KRaft; since no wording of one release means something else in another, all of them
  * stand in one list, and only what names the broker itself differs by node.
  *
@@ -77,7 +78,11 @@ const endings: readonly LogPattern[] = [
   // Up to 0.11: a follower that is ahead of its leader ends itself where unclean election is off.
   { shows: 'ends-itself', pattern: /Exiting because log truncation is not allowed/ },
   { shows: 'ends-itself', pattern: /Shutdown broker because all log dirs in .* have failed/ },
-  { shows: 'ends-itself', pattern: /Halting due to unrecoverable I\/O error/ },
+  // Up to 0.11: it halts on what later releases survive as long as they have another folder for logs.
+  {
+    shows: 'ends-itself',
+    pattern: /FATAL .*(?:Halting due to unrecoverable I\/O error|Error writing to highwatermark file: )/,
+  },
   { shows: 'ends-itself', pattern: /Encountered fatal fault: / },
   { shows: 'failed-start', pattern: /Fatal error during \w+ startup|Exiting Kafka due to fatal exception/ },
 ];
