@@ -66,8 +66,9 @@ const sixteenBytes: Code = [
   ...set(word3, load(get(at), 12)),
   ...set(
     crc,
-    [word0, word1, word2, word3]
-      .flatMap((word, place) => [0, 1, 2, 3].map((index) => lookUp(15 - 4 * place - index, word, index)))
+    // The word that waits for the last round comes last: what the others give is there by then.
+    [word3, word2, word1, word0]
+      .flatMap((word, place) => [0, 1, 2, 3].map((index) => lookUp(3 + 4 * place - index, word, index)))
       .reduce(xor),
   ),
   ...set(at, add(get(at), constant(16))),
