@@ -6,9 +6,9 @@
  * than its leader does, by the time that this leadership ends.
  */
 import type { CheckInput } from '../../../checker/check.ts';
-import { historyInput } from '../story.ts';
 import type { Found, RunFamily } from './family.ts';
 import type { Draws } from './random.ts';
+import { Told, type Line } from './told.ts';
 
 const partition = 'tide-0';
 const brokers = [1, 2, 3];
@@ -26,16 +26,9 @@ interface Written {
   readonly hash: string;
 }
 
-type Line = Record<string, unknown> & {
-  readonly node: number | 'controller';
-  readonly boot: number;
-  readonly event: string;
-};
-
 class Trace {
   readonly #draws: Draws;
-  readonly #lines: Line[] = [];
-  readonly #boots = new Map<number | 'controller', { boot: number; seq: number }>();
+  readonly #told = new Told();
   readonly #logs = new Map<number, Written[]>(brokers.map((node) => [node, []]));
   /** The epoch in which a broker believes to lead, or to follow somebody. */
   readonly #roles = new Map<number, { readonly epoch: number; readonly leader: number }>();
@@ -45,19 +38,14 @@ class Trace {
 
   constructor(draws: Draws) {
     this.#draws = draws;
-    this.#add('controller', 'create', { partition, replicas: brokers });
+    this.#told.add('controller', 'create', { partition, replicas: brokers });
     this.#elect();
     const steps = 16 + draws.below(24);
     for (let step = 0; step < steps; step += 1) this.#step();
   }
 
   input(): CheckInput {
-    const history = [
-      { index: 0, time: 0, process: 0, type: 'invoke' as const, f: 'poll', value: [['poll'] as const] },
-      { index: 1, time: 1, process: 0, type: 'ok' as const, f: 'poll', value: [['poll', {}] as const] },
-    ];
-    const { run } = historyInput([]);
-    return historyInput([], { source: 'run', run: { ...run, settled: true }, history, trace: this.#lines });
+    return this.#told.input();
   }
 
   #step(): void {
@@ -85,7 +73,7 @@ class Trace {
     this.#epoch += 1;
     const leader = this.#draws.pick(brokers);
     const fields = { previousLeader: null, isr: brokers, clean: true, reason: 'test' };
-    this.#add('controller', 'election', { partition, leaderEpoch: this.#epoch, leader, ...fields });
+    this.#told.add('controller', 'election', { partition, leaderEpoch: this.#epoch, leader, ...fields });
     this.#leaders.set(this.#epoch, leader);
     for (const node of brokers) if (this.#draws.chance(0.6)) this.#hear(node);
   }
@@ -97,7 +85,7 @@ class Trace {
     this.#roles.set(node, { epoch: this.#epoch, leader });
     const role = leader === node ? 'leader' : 'follower';
     const leo = this.#logOf(node).length;
-    this.#add(node, 'role', { partition, leaderEpoch: this.#epoch, role, leader, leo, hw: 0, isr: brokers });
+    this.#told.add(node, 'role', { partition, leaderEpoch: this.#epoch, role, leader, leo, hw: 0, isr: brokers });
     if (role === 'leader') return;
     const theirs = this.#logOf(leader);
     const differs = this.#logOf(node).findIndex(({ hash }, at) => theirs[at]?.hash !== hash);
@@ -106,7 +94,7 @@ class Trace {
     if (to === leo) return;
     this.#logs.set(node, this.#logOf(node).slice(0, to));
     const evidence = { highWatermark: to };
-    this.#add(node, 'truncation', {
+    this.#told.add(node, 'truncation', {
       partition,
       leaderEpoch: this.#epoch,
       from: leo,
@@ -134,7 +122,7 @@ class Trace {
 
   #write(node: number, leaderEpoch: number, batches: readonly Written[]): void {
     this.#logOf(node).push(...batches);
-    this.#add(node, 'append', {
+    this.#told.add(node, 'append', {
       partition,
       leaderEpoch,
       batches: batches.map((batch) => ({ ...batch, last: batch.base })),
@@ -142,29 +130,15 @@ class Trace {
   }
 
   #restart(node: number): void {
-    const state = this.#stateOf(node);
-    state.boot += 1;
-    state.seq = 0;
+    this.#told.restart(node);
     this.#roles.delete(node);
     const end = this.#logOf(node).length;
     const fields = { logStart: 0, flushed: end, from: end, to: end, cut: 'none', hw: 0, epochs: [] };
-    this.#add(node, 'recover', { partition, ...fields });
+    this.#told.add(node, 'recover', { partition, ...fields });
   }
 
   #logOf(node: number): Written[] {
     return this.#logs.get(node) as Written[];
-  }
-
-  #stateOf(node: number | 'controller'): { boot: number; seq: number } {
-    const state = this.#boots.get(node) ?? { boot: 1, seq: 0 };
-    this.#boots.set(node, state);
-    return state;
-  }
-
-  #add(node: number | 'controller', event: string, fields: object): void {
-    const state = this.#stateOf(node);
-    this.#lines.push({ seq: state.seq, time: this.#lines.length, node, boot: state.boot, event, ...fields });
-    state.seq += 1;
   }
 }
 
@@ -209,7 +183,7 @@ function logAfter(lines: readonly Line[]): Map<number, string> {
   for (const line of lines) {
     for (const { base, hash } of line.event === 'append' ? writtenBy(line) : []) log.set(base, hash);
     if (line.event === 'truncation')
-      for (const offset of [...log.keys()]) if (offset >= (line['to'] as number)) log.delete(offset);
+      for (const offset of log.keys()) if (offset >= (line['to'] as number)) log.delete(offset);
   }
   return log;
 }

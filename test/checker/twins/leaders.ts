@@ -1,8 +1,8 @@
 /** The twin of what leaders may never do, over random traces that need make no other sense. */
 import type { CheckInput } from '../../../checker/check.ts';
-import { historyInput } from '../story.ts';
 import type { Found, RunFamily } from './family.ts';
 import type { Draws } from './random.ts';
+import { Told, type Line } from './told.ts';
 
 const partition = 'tide-0';
 const minInsyncReplicas = 2;
@@ -14,22 +14,15 @@ export const leaders: RunFamily = {
   judge,
 };
 
-type Line = Record<string, unknown> & {
-  readonly node: number | 'controller';
-  readonly boot: number;
-  readonly event: string;
-};
-
 class Trace {
   readonly #draws: Draws;
-  readonly #lines: Line[] = [];
-  readonly #boots = new Map<number | 'controller', { boot: number; seq: number }>();
+  readonly #told = new Told();
   readonly #ends = new Map<number, number>();
   #epoch = 0;
 
   constructor(draws: Draws) {
     this.#draws = draws;
-    this.#add('controller', 'create', { partition, replicas: [1, 2, 3] });
+    this.#told.add('controller', 'create', { partition, replicas: [1, 2, 3] });
     const steps = 6 + draws.below(22);
     for (let step = 0; step < steps; step += 1) this.#step();
     const plot = draws.below(8);
@@ -52,7 +45,7 @@ class Trace {
     if (!stays) {
       this.#ends.set(3, end);
       const evidence = { highWatermark: end };
-      this.#add(3, 'truncation', {
+      this.#told.add(3, 'truncation', {
         partition,
         leaderEpoch: this.#epoch,
         from: end + 1,
@@ -65,18 +58,7 @@ class Trace {
   }
 
   input(): CheckInput {
-    const history = [
-      { index: 0, time: 0, process: 0, type: 'invoke' as const, f: 'poll', value: [['poll'] as const] },
-      { index: 1, time: 1, process: 0, type: 'ok' as const, f: 'poll', value: [['poll', {}] as const] },
-    ];
-    const { run, promises } = historyInput([]);
-    return historyInput([], {
-      source: 'run',
-      run: { ...run, settled: true },
-      promises: { ...promises, minInsyncReplicas },
-      history,
-      trace: this.#lines,
-    });
+    return this.#told.input({ promises: { acks: 'all', minInsyncReplicas, uncleanElection: false } });
   }
 
   #step(): void {
@@ -99,7 +81,7 @@ class Trace {
         return;
       case 6:
       case 7:
-        this.#add(node, 'hw', {
+        this.#told.add(node, 'hw', {
           partition,
           leaderEpoch,
           from: 0,
@@ -109,7 +91,14 @@ class Trace {
         return;
       case 8: {
         const isr = [1, 2, 3].slice(0, 1 + draws.below(3) + (draws.chance(0.4) ? 1 : 0));
-        this.#add(node, 'ack', { partition, leaderEpoch, base: end, last: end, acks: draws.pick([-1, -1, 1]), isr });
+        this.#told.add(node, 'ack', {
+          partition,
+          leaderEpoch,
+          base: end,
+          last: end,
+          acks: draws.pick([-1, -1, 1]),
+          isr,
+        });
         return;
       }
       default:
@@ -121,21 +110,21 @@ class Trace {
     const leo = this.#ends.get(node) ?? 0;
     const hw = this.#draws.below(leo + 2);
     const leader = role === 'leader' ? node : 1;
-    this.#add(node, 'role', { partition, leaderEpoch, role, leader, leo, hw, isr: [1, 2] });
+    this.#told.add(node, 'role', { partition, leaderEpoch, role, leader, leo, hw, isr: [1, 2] });
   }
 
   #append(node: number, leaderEpoch: number, epoch: number): void {
     const end = this.#ends.get(node) ?? 0;
     this.#ends.set(node, end + 1);
     const batch = { base: end, last: end, epoch, hash: `0000000${epoch}` };
-    this.#add(node, 'append', { partition, leaderEpoch, batches: [batch] });
+    this.#told.add(node, 'append', { partition, leaderEpoch, batches: [batch] });
   }
 
   #shorten(node: number, from: number, leaderEpoch: number): void {
     const to = this.#draws.below(from + 1);
     this.#ends.set(node, to);
     if (this.#draws.chance(0.5)) {
-      this.#add(node, 'truncation', {
+      this.#told.add(node, 'truncation', {
         partition,
         leaderEpoch,
         from,
@@ -145,22 +134,8 @@ class Trace {
       });
       return;
     }
-    const state = this.#stateOf(node);
-    state.boot += 1;
-    state.seq = 0;
-    this.#add(node, 'recover', { partition, logStart: 0, flushed: to, from, to, cut: 'none', hw: 0, epochs: [] });
-  }
-
-  #stateOf(node: number | 'controller'): { boot: number; seq: number } {
-    const state = this.#boots.get(node) ?? { boot: 1, seq: 0 };
-    this.#boots.set(node, state);
-    return state;
-  }
-
-  #add(node: number | 'controller', event: string, fields: object): void {
-    const state = this.#stateOf(node);
-    this.#lines.push({ seq: state.seq, time: this.#lines.length, node, boot: state.boot, event, ...fields });
-    state.seq += 1;
+    this.#told.restart(node);
+    this.#told.add(node, 'recover', { partition, logStart: 0, flushed: to, from, to, cut: 'none', hw: 0, epochs: [] });
   }
 }
 

@@ -7,9 +7,9 @@
  */
 import { encodeBatch } from '../../../broker/protocol/index.ts';
 import type { CheckInput } from '../../../checker/check.ts';
-import { historyInput } from '../story.ts';
 import type { Found, RunFamily } from './family.ts';
 import type { Draws } from './random.ts';
+import { Told } from './told.ts';
 
 const keys = ['a-0', 'a-1'];
 
@@ -35,24 +35,14 @@ const states = new WeakMap<CheckInput, readonly State[]>();
 
 function generate(draws: Draws): CheckInput {
   const all = keys.slice(0, 1 + draws.below(2)).map((key) => stateOf(draws, key));
-  const { run } = historyInput([]);
   const settled = draws.pick([true, true, true, true, true, false, null]);
   const healed = draws.pick([true, true, true, true, null, false]);
-  const boots = new Map<number | 'controller', number>();
-  const starts = [1, 2, 3].map((node): Line => ({ node, event: 'start', port: 1, build: 'x', defects: [] }));
-  const lines = [...starts, ...all.flatMap(linesOf)].map(({ node, ...fields }, time) => {
-    const seq = boots.get(node) ?? 0;
-    boots.set(node, seq + 1);
-    return { seq, time, node, boot: 1, ...fields };
-  });
-  const input = historyInput([], {
-    source: 'run',
+  const told = new Told();
+  for (const node of [1, 2, 3]) told.add(node, 'start', { port: 1, build: 'x', defects: [] });
+  for (const state of all) tell(state, told);
+  const { run } = told.input();
+  const input = told.input({
     run: { ...run, settled, healed, settleMs: settled === false ? 1_000 : 10, completed: true, logsCollected: true },
-    history: [
-      { index: 0, time: 0, process: 0, type: 'invoke', f: 'poll', value: [['poll']] },
-      { index: 1, time: 1, process: 0, type: 'ok', f: 'poll', value: [['poll', {}]] },
-    ],
-    trace: lines,
     logs: {
       nodes: [1, 2, 3],
       files: all.flatMap(({ key, ends }) =>
@@ -99,28 +89,14 @@ function stateOf(draws: Draws, key: string): State {
   };
 }
 
-type Line = Readonly<Record<string, unknown>> & { readonly node: number | 'controller' };
-
-function linesOf({ key, replicas, leader, isr, highWatermarks, isDeleted }: State): Line[] {
+function tell({ key, replicas, leader, isr, highWatermarks, isDeleted }: State, told: Told): void {
   const where = { partition: key, leaderEpoch: 0 };
-  return [
-    { node: 'controller', event: 'create', partition: key, replicas },
-    {
-      node: 'controller',
-      event: 'election',
-      ...where,
-      leader,
-      previousLeader: null,
-      isr: replicas,
-      clean: true,
-      reason: 'test',
-    },
-    ...(isr.length < replicas.length
-      ? [{ node: 'controller' as const, event: 'isr', ...where, from: replicas, to: isr, reason: 'lag' }]
-      : []),
-    ...[...highWatermarks].map(([node, to]) => ({ node, event: 'hw', ...where, from: 0, to })),
-    ...(isDeleted ? [{ node: 'controller' as const, event: 'delete', partition: key }] : []),
-  ];
+  told.add('controller', 'create', { partition: key, replicas });
+  const election = { leader, previousLeader: null, isr: replicas, clean: true, reason: 'test' };
+  told.add('controller', 'election', { ...where, ...election });
+  if (isr.length < replicas.length) told.add('controller', 'isr', { ...where, from: replicas, to: isr, reason: 'lag' });
+  for (const [node, to] of highWatermarks) told.add(node, 'hw', { ...where, from: 0, to });
+  if (isDeleted) told.add('controller', 'delete', { partition: key });
 }
 
 function bytesOf(offset: number): Uint8Array {
