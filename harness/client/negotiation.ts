@@ -16,10 +16,16 @@ import { defaultClientConfig, type ClientConfig } from './contract.ts';
 export interface Versions {
   readonly client: ClientConfig['versions'];
   readonly admin: AdminVersions;
+  /** Null where there is no quorum of controllers: in ZooKeeper's time, and with our own. */
+  readonly describeQuorum: number | null;
 }
 
 /** What our own brokers are spoken to in, and what is preferred with any other. */
-export const ownVersions: Versions = { client: defaultClientConfig.versions, admin: adminVersions };
+export const ownVersions: Versions = {
+  client: defaultClientConfig.versions,
+  admin: adminVersions,
+  describeQuorum: null,
+};
 
 /** The versions to speak, or in one sentence why there are none. */
 export type Negotiated =
@@ -56,6 +62,7 @@ export function negotiate(answers: ReadonlyMap<NodeId, ResponseBody<'ApiVersions
         ElectLeaders: optional('ElectLeaders'),
         AlterPartitionReassignments: optional('AlterPartitionReassignments'),
       },
+      describeQuorum: choose('DescribeQuorum', apis.DescribeQuorum.maxVersion, answers),
     },
     refusal: null,
   };

@@ -11,10 +11,12 @@ import type { SegmentEvent } from '../../docker/agent/messages.ts';
 import type { ForeignCluster, OutputListener } from '../../docker/foreign.ts';
 import type { Cluster, NodeId, NodeName, TraceLine } from '../../nemesis/ports.ts';
 import type { Completion } from '../client/operations.ts';
+import { metadataRequest } from '../client/admin-requests.ts';
+import { ActiveController, quorumQuestion } from './active-controller.ts';
 import { createLineCounter, type Sighting } from './lines.ts';
 import { createLogReader, readLogLine, saysLostSession } from './log-lines.ts';
 import { createObservedMetadata, foldAnswer, forgetNode } from './metadata.ts';
-import { pollMetadata, type Poller } from './poller.ts';
+import { poll, type Poller } from './poller.ts';
 
 export interface ObserverOptions {
   readonly topic: string;
@@ -35,8 +37,11 @@ export interface ObserverOptions {
 export interface Observer {
   /** The cluster with lines to subscribe to; they begin with `begin`. */
   readonly cluster: Cluster;
-  /** Begins to look, when the whole cluster has come up. `metadataVersion` is one that every broker serves. */
-  begin(metadataVersion: number): Promise<void>;
+  /**
+   * Begins to look, when the whole cluster has come up. Both versions are ones that every broker serves; without the
+   * second there is no quorum to describe.
+   */
+  begin(metadataVersion: number, quorumVersion?: number | null): Promise<void>;
   /** A client's operation has ended. */
   completed(completion: Completion): void;
   /** Whether the node has answered since it was last started. */
@@ -48,6 +53,9 @@ export interface Observer {
   close(): void;
 }
 
+const metadataPace = { pauseMs: 30, answerTimeoutMs: 250 };
+/** A broker passes the question on to the controller. */
+const quorumPace = { pauseMs: 300, answerTimeoutMs: 1_000 };
 const lastLinesMax = 20;
 const lineMax = 500;
 
@@ -61,6 +69,7 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
     () => performance.now(),
     options.assignment,
   );
+  const controller = new ActiveController();
   const nodes: readonly NodeName[] = ['controller', ...foreign.brokers];
   const readers = new Map(nodes.map((node) => [node, createLogReader(node, foreign.target.logPatterns(node))]));
   const lastLines = new Map<NodeName, string[]>();
@@ -123,6 +132,7 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
   };
   const forget = (node: NodeName): void => {
     forgetNode(metadata, node);
+    controller.forget(node);
     readers.get(node)?.told.clear();
   };
   const stopHearing = foreign.onOutput(hearOutput);
@@ -162,19 +172,34 @@ export function observe(foreign: ForeignCluster, options: ObserverOptions): Obse
       collect: () => foreign.collect(),
       close: () => foreign.close(),
     },
-    async begin(metadataVersion) {
+    async begin(metadataVersion, quorumVersion = null) {
       for (const node of nodes) answered.add(node);
-      pollers = [...foreign.kafkaAddresses].map(([node, address]) =>
-        pollMetadata({
+      pollers = [...foreign.kafkaAddresses].flatMap(([node, address]) => [
+        poll({
           address,
-          topic,
+          api: 'Metadata',
           version: metadataVersion,
+          question: metadataRequest([topic]),
+          ...metadataPace,
           onAnswer(answer) {
             answered.add(node);
             tell(foldAnswer(metadata, node, answer));
+            if (quorumVersion === null) tell(controller.namedBy(node, answer));
           },
         }),
-      );
+        ...(quorumVersion === null
+          ? []
+          : [
+              poll({
+                address,
+                api: 'DescribeQuorum',
+                version: quorumVersion,
+                question: quorumQuestion,
+                ...quorumPace,
+                onAnswer: (answer) => tell(controller.describedBy(answer)),
+              }),
+            ]),
+      ]);
       await foreign.watchSegments({ topic, clockOriginNs }, hearSegments);
     },
     completed(completion) {

@@ -1,5 +1,5 @@
 /**
- * Asks one node for Metadata, again and again, on one kept connection.
+ * Asks one node the same question, again and again, on one kept connection.
  *
  * Each node has a poller of its own, so that one that is paused or cut off holds up nobody. An answer that does not come
  * in time ends its connection, since TCP may take half a minute to notice that a link has healed; then a new one is
@@ -9,31 +9,31 @@
  */
 import { connect, type Socket } from 'node:net';
 import { FrameSplitter, decodeResponse, encodeRequest, frame } from '../../broker/protocol/index.ts';
-import type { ResponseBody } from '../../broker/protocol/index.ts';
+import type { ApiName, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Address } from '../../nemesis/ports.ts';
-import { metadataRequest } from '../client/admin-requests.ts';
 
-export interface PollerOptions {
+export interface PollerOptions<A extends ApiName> {
   readonly address: Address;
-  readonly topic: string;
-  /** Of Metadata. */
+  readonly api: A;
   readonly version: number;
-  readonly onAnswer: (answer: ResponseBody<'Metadata'>) => void;
+  readonly question: RequestBody<A>;
+  /** From an answer to the next question. */
+  readonly pauseMs: number;
+  readonly answerTimeoutMs: number;
+  readonly onAnswer: (answer: ResponseBody<A>) => void;
 }
 
 export interface Poller {
   close(): void;
 }
 
-/** From an answer to the next question. */
-const pauseMs = 30;
-const answerTimeoutMs = 250;
 /** Until a node is tried again that did not answer. */
 const retryMs = 150;
 const answerBytesMax = 16 * 1024 * 1024;
 const clientId = 'client-observer';
 
-export function pollMetadata({ address, topic, version, onAnswer }: PollerOptions): Poller {
+export function poll<A extends ApiName>(options: PollerOptions<A>): Poller {
+  const { address, api, version, question, pauseMs, answerTimeoutMs, onAnswer } = options;
   let socket: Socket | null = null;
   let timer: NodeJS.Timeout | undefined;
   let correlationId = 0;
@@ -51,7 +51,7 @@ export function pollMetadata({ address, topic, version, onAnswer }: PollerOption
   const ask = (): void => {
     correlationId += 1;
     const header = { correlationId, clientId };
-    socket?.write(frame(encodeRequest('Metadata', version, header, metadataRequest([topic]))));
+    socket?.write(frame(encodeRequest(api, version, header, question)));
     next(giveUp, answerTimeoutMs);
   };
   const open = (): void => {
@@ -65,9 +65,9 @@ export function pollMetadata({ address, topic, version, onAnswer }: PollerOption
     opened.on('error', lost);
     opened.on('close', lost);
     opened.on('data', (chunk: Buffer) => {
-      let answers: ResponseBody<'Metadata'>[];
+      let answers: ResponseBody<A>[];
       try {
-        answers = splitter.push(chunk).map((payload) => decodeResponse('Metadata', version, payload).body);
+        answers = splitter.push(chunk).map((payload) => decodeResponse(api, version, payload).body);
       } catch {
         // Not of this protocol, or not of this version: a node that speaks so is asked anew, like one that does not answer.
         lost();

@@ -19,6 +19,8 @@ export interface ObservedFrom {
   readonly sources: Readonly<Record<string, number>>;
   /** Some leader epochs were counted, not told. */
   readonly epochsCounted: boolean;
+  /** Who was seen to be the active controller, and from when on; null: nobody. */
+  readonly controllers: readonly { readonly time: number; readonly controller: number | null }[];
 }
 
 /** A broker's log tells of a truncation within so long of the moment at which its file became shorter. */
@@ -36,13 +38,17 @@ export function completeObservations(lines: readonly unknown[]): Fields[] {
 /** Counts lines by their source. */
 export function sourcesOf(lines: readonly unknown[]): ObservedFrom {
   const sources: Record<string, number> = {};
+  const controllers: { time: number; controller: number | null }[] = [];
   let epochsCounted = false;
   for (const line of lines) {
     if (!isObject(line) || typeof line['source'] !== 'string') continue;
+    const { event, time, controller = null } = line;
+    if (event === 'active-controller' && isNumber(time) && (controller === null || isNumber(controller)))
+      controllers.push({ time, controller });
     sources[line['source']] = (sources[line['source']] ?? 0) + 1;
     epochsCounted ||= line['epochSeen'] === false;
   }
-  return { sources, epochsCounted };
+  return { sources, epochsCounted, controllers };
 }
 
 interface Batch {

@@ -8,10 +8,10 @@ import { completeCapabilities } from './capabilities.ts';
 import { html, type Markup } from './html.ts';
 import type { ObservedFrom } from './observed-lines.ts';
 import { table } from './page.ts';
-import { listInWords, shortened } from './words.ts';
+import { listInWords, seconds, shortened } from './words.ts';
 
 /** Under the pictures: what was observed, and by which source. */
-export function observedInWords({ sources, epochsCounted }: ObservedFrom): string {
+export function observedInWords({ sources, epochsCounted, controllers }: ObservedFrom): string {
   const parts = seenBy.filter(([source]) => (sources[source] ?? 0) > 0).map(([, what]) => what);
   if (parts.length === 0) return 'These brokers tell no trace, and nothing was observed of them.';
   const epochs = epochsCounted
@@ -19,7 +19,22 @@ export function observedInWords({ sources, epochsCounted }: ObservedFrom): strin
     : '';
   const blind =
     sources['log'] === undefined ? ' No high watermark and no rule was seen: no broker’s log told one.' : '';
-  return `These brokers tell no trace. What is drawn was seen from outside: ${listInWords(parts)}. A moment is the one at which something was seen.${epochs}${blind}`;
+  return `These brokers tell no trace. What is drawn was seen from outside: ${listInWords(parts)}. A moment is the one at which something was seen.${epochs}${blind}${controllersInWords(controllers)}`;
+}
+
+/** So many changes are told one by one. */
+const controllersMax = 6;
+
+function controllersInWords(controllers: ObservedFrom['controllers']): string {
+  const [first, ...later] = controllers.slice(0, controllersMax);
+  if (first === undefined) return '';
+  const who = ({ controller }: typeof first): string => (controller === null ? 'nobody' : `node ${controller}`);
+  const changes = later.map((each, index) => {
+    const again = controllers[index]?.controller === each.controller ? ' again' : '';
+    return `, from ${seconds(each.time)} on ${who(each)}${again}`;
+  });
+  const more = controllers.length > controllersMax ? ', and so on' : '';
+  return ` The active controller was ${who(first)}${changes.join('')}${more}.`;
 }
 
 const seenBy: readonly (readonly [source: string, what: string])[] = [

@@ -16,6 +16,7 @@ import type { ForeignCluster } from '../../docker/foreign.ts';
 import type { Capabilities, Target } from '../../docker/targets/target.ts';
 import { spreadReplicas } from '../client/admin-requests.ts';
 import type { ClientConfig } from '../client/contract.ts';
+import { ownVersions, type Versions } from '../client/negotiation.ts';
 import type { Completion } from '../client/operations.ts';
 import { EnvironmentError } from '../errors.ts';
 import { isForeignBuild } from '../foreign-build.ts';
@@ -161,7 +162,7 @@ function foreignSubject(
   const foreign = pooled.cluster;
   // A target whose logs are not Kafka's segments says so: then they are neither watched for, nor compared with.
   const seesLogs = (target.capabilities.guarantees['agreement'] ?? true) === true;
-  let metadataVersion = 0;
+  let versions: Versions = ownVersions;
   let clean = false;
   return {
     cluster: {
@@ -180,8 +181,7 @@ function foreignSubject(
     spoken: null,
     async speak(signal) {
       const timeoutMs = readyTimeoutMs + foreignStartMs;
-      const versions = await negotiateVersions(foreign.addresses, { timeoutMs, signal });
-      metadataVersion = versions.client.Metadata;
+      versions = await negotiateVersions(foreign.addresses, { timeoutMs, signal });
       await seat(foreign);
       const reach = reachOf(foreign.kafkaAddresses.values());
       const admin = createAdmin(foreign.addresses, config.clientTimeoutMs, {
@@ -197,7 +197,7 @@ function foreignSubject(
       const { replicationFactor } = config;
       return warmUp({ ...spoken, addresses: foreign.addresses, replicationFactor, signal });
     },
-    begin: () => observer.begin(metadataVersion),
+    begin: () => observer.begin(versions.client.Metadata, versions.describeQuorum),
     assignment: assignmentOf(config, foreign.brokers),
     completed: (completion) => observer.completed(completion),
     end: (node) => ({

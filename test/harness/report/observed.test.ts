@@ -52,6 +52,17 @@ describe('the report of a run without a trace', () => {
     expect(page).not.toContain('(clean');
   });
 
+  it('tells who the active controller was, and from when on', () => {
+    const run = s1aOnKafka();
+    for (const controller of [100, 100, null, 2]) {
+      run.see('controller', 'metadata', { event: 'active-controller', controller });
+    }
+    const page = renderRun(readRunFiles(folder('controllers', run)));
+    expect(page).toMatch(
+      /The active controller was node 100, from [\d.]+ s on node 100 again, from [\d.]+ s on nobody, from [\d.]+ s on node 2\./,
+    );
+  });
+
   it('holds what can be done to the target, and known of it', () => {
     const page = renderRun(readRunFiles(folder('matrix', s1aOnKafka(), { capabilities })));
     expect(page).toMatch(/What can be done to kafka:0\.10\.2\.2, and known of it/);
@@ -252,6 +263,7 @@ describe('completed observations', () => {
     expect(sourcesOf([null, { source: 'log' }, { source: 'log', epochSeen: false }, { source: 5 }])).toEqual({
       sources: { log: 2 },
       epochsCounted: true,
+      controllers: [],
     });
   });
 });
