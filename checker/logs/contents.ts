@@ -163,10 +163,7 @@ function inspectBatch(
   decompressors: Decompressors,
   contents: Contents,
 ): void {
-  const plain = (frame.attributes & 7) === 0;
-  const cursor = plain
-    ? new Cursor(bytes, at + batchHeader, at + frame.size)
-    : new Cursor(unpack(bytes.subarray(at + batchHeader, at + frame.size), frame, decompressors));
+  const cursor = new Cursor(unpack(bytes.subarray(at + batchHeader, at + frame.size), frame, decompressors));
   let expected = frame.base;
   for (let index = 0; index < frame.count; index += 1) {
     const offset = frame.base + walkRecord(cursor, frame, contents);

@@ -40,9 +40,9 @@ export class Lockstep {
 
   /** Takes batch after batch as long as all replicas that are left hold the same bytes. */
   #hurry(): void {
-    const [leader, ...followers] = this.#lanes.filter(({ ended }) => !ended);
-    if (leader === undefined) return;
-    let equal = followers.length === 0 ? Number.POSITIVE_INFINITY : 0;
+    // One at least has just stood at a batch.
+    const [leader, ...followers] = this.#lanes.filter(({ ended }) => !ended) as [Lane, ...Lane[]];
+    let equal = 0;
     while (leader.settle()) {
       const { size } = leader.stream.frame;
       if (equal < size) {
@@ -82,7 +82,7 @@ export class Lockstep {
     const standings = this.#standingsAt(offset, front);
     this.differences.note(standings, offset);
     this.#inStep = front.length === active.length && new Set(readers).size === 1 && !this.differences.isOpen;
-    this.#cautious -= front[0]?.stream.frame.size ?? 0;
+    this.#cautious -= (front[0] as Lane).stream.frame.size;
     this.#takeAll(front, readers);
     return true;
   }

@@ -40,6 +40,12 @@ class Output {
     grown.set(this.bytes.subarray(0, this.size));
     this.bytes = grown;
   }
+
+  append(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.bytes.set(bytes, this.size);
+    this.size += bytes.length;
+  }
 }
 
 function unpackFrame(cursor: Cursor, output: Output, oldHeader: boolean): void {
@@ -47,8 +53,10 @@ function unpackFrame(cursor: Cursor, output: Output, oldHeader: boolean): void {
   if (littleInt32(cursor) !== frameMagic) throw new MalformedError('an LZ4 frame does not begin with its magic number');
   const flags = cursor.byte();
   if (flags >>> 6 !== 1) throw new MalformedError(`an LZ4 frame is of the unknown version ${flags >>> 6}`);
-  const blockMax = blockSizes[(cursor.byte() >>> 4) & 7];
-  if (blockMax === undefined) throw new MalformedError('an LZ4 frame names no block size');
+  const blockCode = (cursor.byte() >>> 4) & 7;
+  if (blockCode < 4) throw new MalformedError('an LZ4 frame names no block size');
+  // 64 kB, 256 kB, 1 MB or 4 MB.
+  const blockMax = 1 << (8 + 2 * blockCode);
   if ((flags & 0x08) !== 0) cursor.skip(8);
   if ((flags & 0x01) !== 0) throw new MalformedError('an LZ4 frame wants a dictionary');
   const header = cursor.at;
@@ -67,39 +75,22 @@ function unpackFrame(cursor: Cursor, output: Output, oldHeader: boolean): void {
   }
 }
 
-const blockSizes: readonly (number | undefined)[] = [
-  undefined,
-  undefined,
-  undefined,
-  undefined,
-  1 << 16,
-  1 << 18,
-  1 << 20,
-  1 << 22,
-];
-
 /** One block; copies in it may reach back to `floor`. */
 function unpackBlock(cursor: Cursor, size: number, blockMax: number, output: Output, floor: number): void {
-  const plain = size < 0;
-  const packed = cursor.take(size & 0x7fffffff) as Uint8Array;
-  if (plain) {
-    output.reserve(packed.length);
-    output.bytes.set(packed, output.size);
-    output.size += packed.length;
-    return;
-  }
   const limit = output.size + blockMax;
-  const block = new Cursor(packed);
+  const packed = cursor.take(size & 0x7fffffff) as Uint8Array;
+  if (size < 0) output.append(packed);
+  else unpackSequences(new Cursor(packed), output, floor);
+  if (output.size > limit) throw new MalformedError('an LZ4 block is larger than its frame allows');
+}
+
+function unpackSequences(block: Cursor, output: Output, floor: number): void {
   for (;;) {
     const token = block.byte();
-    const literal = block.take(lengthOf(block, token >>> 4)) as Uint8Array;
-    output.reserve(literal.length);
-    output.bytes.set(literal, output.size);
-    output.size += literal.length;
+    output.append(block.take(lengthOf(block, token >>> 4)) as Uint8Array);
     // The last sequence of a block is literals alone.
     if (block.at === block.end) break;
     copyMatch(block, token & 15, output, floor);
-    if (output.size > limit) throw new MalformedError('an LZ4 block is larger than its frame allows');
   }
 }
 

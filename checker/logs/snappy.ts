@@ -19,7 +19,6 @@ export function unpackSnappy(bytes: Uint8Array, max: number): Uint8Array {
     blocks.push(block);
     total += block.length;
   }
-  if (blocks.length === 1) return blocks[0] as Uint8Array;
   const all = new Uint8Array(total);
   let at = 0;
   for (const block of blocks) {
@@ -65,9 +64,8 @@ function copy(cursor: Cursor, tag: number, out: Uint8Array, at: number): number 
   const distance = kind === 1 ? ((tag >>> 5) << 8) | cursor.byte() : little(cursor, kind === 2 ? 2 : 4);
   if (distance === 0 || distance > at) throw new MalformedError('a snappy copy points before its block');
   if (length > out.length - at) throw new MalformedError('a snappy block is longer than it claims');
-  if (distance >= length) out.copyWithin(at, at - distance, at - distance + length);
-  // Source and target overlap: what was just written is read again, byte by byte.
-  else for (let next = at; next < at + length; next += 1) out[next] = out[next - distance] as number;
+  // Source and target may overlap: what was just written is read again, byte by byte.
+  for (let next = at; next < at + length; next += 1) out[next] = out[next - distance] as number;
   return at + length;
 }
 

@@ -87,10 +87,11 @@ export class BatchStream {
   /** Loads as much of the current file as fits, and `size` bytes at the least if it has them; answers with bytes there. */
   ready(size: number): number {
     try {
-      while (this.segment !== undefined && this.#remaining() === 0) this.#enter(this.#index + 1);
-      if (this.segment === undefined) return 0;
-      this.#load(size);
-      return this.#filled - this.at;
+      for (; this.segment !== undefined; this.#enter(this.#index + 1)) {
+        this.#load(size);
+        if (this.available > 0) return this.available;
+      }
+      return 0;
     } catch (error) {
       // Whoever settles next meets it again, and says so.
       if (error instanceof UnreadableError) return 0;
@@ -191,8 +192,7 @@ export class BatchStream {
     this.#filled = 0;
     this.#origin = start;
     const candidate = new Frame();
-    while (this.#remaining() > 0) {
-      this.#load(batchHeader);
+    for (this.#load(batchHeader); this.available !== 0; this.#load(batchHeader)) {
       this.at += this.#zeros();
       if (this.#mayBegin(candidate)) {
         this.#budget -= candidate.size;
@@ -215,8 +215,6 @@ export class BatchStream {
   }
 
   #mayBegin(candidate: Frame): boolean {
-    // The first byte of an offset is always zero in practice; of text and packed data it hardly ever is.
-    if (this.window[this.at] !== 0) return false;
     if (readFrame(this.window, this.at, this.#filled, candidate) !== 'frame') return false;
     return (
       candidate.size <= this.#remaining() && candidate.last >= this.#floor && candidate.last - this.#floor < believable

@@ -191,6 +191,7 @@ describe('the records of a batch', () => {
 
   it('are counted anew for each batch', () => {
     const contents = new Contents();
+    expect(contents).toEqual({ ...nothing, problem: null });
     const marker = batchOf(record({ delta: 1, key: '\0\0\0\x01' }), { last: 3, attributes: 0x20 });
     look(marker, gzip, contents);
     expect(contents).toMatchObject({ gapFrom: 100, gapTo: 101, markers: [{ offset: 101 }] });
