@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { ArchiveDirectory, ArchiveFile } from './archive.ts';
 import { archiveOf } from './archive.ts';
 import type { Engine } from './client.ts';
-import { isStatus } from './client.ts';
+import { isStatus, reason } from './client.ts';
 
 /** Marks an image as ours. */
 export const imageLabel = 'tidemark.image';
@@ -46,13 +46,35 @@ export async function isPresent(engine: Engine, image: string): Promise<boolean>
   }
 }
 
-/** Has the engine pull an image; how large it is. */
+/** Has the engine pull an image, unless it holds it already; how large it is. Rejects with one line and the remedy. */
 export async function pullImage(engine: Engine, image: string): Promise<number> {
-  const told = (await engine.docker.pull(image)) as NodeJS.ReadableStream;
+  try {
+    if (!(await isPresent(engine, image))) await pull(engine, image);
+    return (await engine.docker.getImage(image).inspect()).Size;
+  } catch (error) {
+    throw new Error(pullProblem(image, reason(error)), { cause: error });
+  }
+}
+
+async function pull({ docker }: Engine, image: string): Promise<void> {
+  const told = (await docker.pull(image)) as NodeJS.ReadableStream;
   await new Promise<void>((resolve, reject) => {
-    engine.docker.modem.followProgress(told, (error) => (error ? reject(error) : resolve()));
+    docker.modem.followProgress(told, (error) => (error ? reject(error) : resolve()));
   });
-  return (await engine.docker.getImage(image).inspect()).Size;
+}
+
+/** What the engine's complaint means for its user, in one line. */
+export function pullProblem(image: string, complaint: string): string {
+  const plain = complaint.trim().replace(/^\(HTTP code \d+\)[^-]*- /, '');
+  if (/manifest unknown|not found|does not exist|pull access denied/i.test(plain)) {
+    return `there is no image ${image} where the engine looks: see the tags that its project publishes, or leave --pulled out`;
+  }
+  const unreachable =
+    /dial tcp|network is unreachable|no such host|connection refused|i\/o timeout|Client\.Timeout|TLS handshake/i;
+  if (unreachable.test(plain)) {
+    return `the engine reaches no registry for ${image}: connect it, load the image from a file (\`docker load\`), or leave --pulled out`;
+  }
+  return `the engine could not pull ${image}: ${plain.split('\n')[0]}`;
 }
 
 /** Makes an image of one layer; `changes` are lines of a Dockerfile. */

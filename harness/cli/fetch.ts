@@ -26,7 +26,7 @@ export function registerFetch(program: Command): void {
     .option('--list', 'print what is there, one release a line: its name, its size, and what it is made of', false)
     .option(
       '--pulled',
-      'use the image apache/kafka:<version> instead of jars (3.7.0 and later), pulled by the engine',
+      'use the image apache/kafka:<version> instead of jars (3.7.0 and later), pulled by the engine if it lacks it',
       false,
     )
     .action(fetchReleases);
@@ -82,8 +82,11 @@ async function pull(version: KafkaVersion, progress: Progress): Promise<void> {
   const { cachedKafka } = await import('../../docker/targets/kafka-cache.ts');
   const present = cachedKafka(version.text);
   if (present !== null) return progress.line(`${inWords(present)}: already there`);
-  const engine = await engineOrNull(progress);
-  if (engine === null) throw new EnvironmentError('--pulled needs a Docker engine that pulls: leave the flag out');
+  const { probeEngine } = await import('../../docker/engine.ts');
+  const { connectEngine } = await import('../../docker/client.ts');
+  const answer = await probeEngine();
+  if (!answer.ok) throw new EnvironmentError(`--pulled: ${answer.line}; leave the flag out for jars`);
+  const engine = await connectEngine();
   const { pullImage } = await import('../../docker/image-store.ts');
   const { noteImage } = await import('../../docker/targets/kafka-fetch.ts');
   const startMs = performance.now();

@@ -1,11 +1,15 @@
 /** The worked example of `docs/targets.md`, played on an image of the layout that it describes. */
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectEngine } from '../../../docker/client.ts';
 import { ensureJavaImage } from '../../../docker/java-image.ts';
 import { imageTarget } from '../../../docker/targets/image.ts';
 import { cachedKafka } from '../../../docker/targets/kafka-cache.ts';
 import { readImageDescription } from '../../../harness/run/image-description.ts';
+import { tidemark } from '../../harness/cli/tidemark.ts';
 import { have } from '../../require.ts';
 import { deploy, type Stage } from './stage.ts';
 
@@ -57,6 +61,21 @@ describe.skipIf(!have.kafka || !have.kcat)('an image that somebody described', (
     expect(read(1)).toContain('leads');
     expect(read(2)).toContain('follows');
     expect(read(2)).toContain('hw');
+  });
+
+  it('is taken for a release that was pulled where it has the name of one, and lies at the engine already', async () => {
+    const name = 'apache/kafka:9.9.9';
+    const cache = mkdtempSync(join(tmpdir(), 'tidemark-pulled-'));
+    spawnSync('docker', ['tag', image, name]);
+    try {
+      const ended = await tidemark(['fetch', '--pulled', 'kafka:9.9.9'], { env: { TIDEMARK_CACHE: cache } });
+      expect(ended).toMatchObject({ code: 0 });
+      expect(ended.lines.at(-1)).toMatch(/^kafka:9\.9\.9 {2}the image apache\/kafka:9\.9\.9, \d+ MB in /);
+      expect(cachedKafka('9.9.9', join(cache, 'kafka'))?.entry).toMatchObject({ source: 'image', image: name });
+    } finally {
+      spawnSync('docker', ['rmi', name]);
+      rmSync(cache, { recursive: true });
+    }
   });
 
   it('leaves nothing behind', async () => {
