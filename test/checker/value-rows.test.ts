@@ -79,7 +79,7 @@ describe('a value that is read', () => {
     expect([...rows.knownOffsets(0)]).toEqual([4, 6, 9]);
   });
 
-  it('at very many offsets is noted at the first hundred besides its own', () => {
+  it('at more than a hundred offsets besides its own is noted at a hundred', () => {
     const rows = rowsOf('a-0');
     const row = rows.rowOf(0, 1);
     for (let offset = 0; offset < 105; offset += 1) rows.readAt(row, offset, offset, 0);
