@@ -131,7 +131,6 @@ function isOperation(value: unknown): value is Operation {
   const { index, time, process, type, f } = value as Partial<Record<keyof Operation, unknown>>;
   return (
     Number.isSafeInteger(index) &&
-    typeof time === 'number' &&
     Number.isFinite(time) &&
     (process === 'nemesis' || Number.isSafeInteger(process)) &&
     (type === 'invoke' || type === 'ok' || type === 'fail' || type === 'info') &&

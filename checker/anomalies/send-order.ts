@@ -62,7 +62,7 @@ class Witnesses {
     const { values } = evidence.history;
     const rows: number[] = [];
     for (let row = 0; row < evidence.history.rowCount; row += 1) {
-      if (values.key.get(row) !== key || values.offset.get(row) === -1) continue;
+      if (values.key.get(row) !== key) continue;
       if (!isPromised(values.outcome.get(row), values.acks.get(row))) continue;
       if (standsAt(evidence, row, values.offset.get(row)) === true) rows.push(row);
     }
@@ -141,7 +141,7 @@ function sendsBackWithin(evidence: Evidence): Finding[] {
   for (let at = 0; at < transactions.sendPairs.length && findings.length < maxFindings; at += 2) {
     const [before, row] = [transactions.sendPairs.get(at), transactions.sendPairs.get(at + 1)];
     const [from, to] = [provenOffset(evidence, before), provenOffset(evidence, row)];
-    if (from === -1 || to === -1 || to > from || isDeleted(evidence, values.key.get(row))) continue;
+    if (to === -1 || to > from || isDeleted(evidence, values.key.get(row))) continue;
     findings.push(...pair(evidence, 'int-nonmonotonic-send', before, row, 'was sent before in the same operation'));
   }
   return findings;
