@@ -3,17 +3,11 @@
  *
  * A pass is a generator: it yields a candidate and is handed the case back if it fails (perhaps with another seed), or
  * null if it does not. So passes know nothing of runs and budgets, and whoever drives them may stop at any time and has
- * the best case so far. What saves most time comes first: the end, the beginning, whole kinds of fault, other partitions.
+ * the best case so far. Those that make the run shorter are in `shorter.ts`.
  */
-import type { Key } from '../../checker/history.ts';
 import type { Fault, Step } from '../../nemesis/schedule.ts';
 import type { PlannedOperation } from '../sim/simulation.ts';
 import {
-  LEAD_IN_MS,
-  closeGap,
-  cutAfter,
-  cutBefore,
-  endMsOf,
   onlyKey,
   startMsOf,
   turnDraws,
@@ -26,44 +20,17 @@ import {
 } from './case.ts';
 import type { Case } from './case.ts';
 import { ddmin } from './ddmin.ts';
+import { judge } from './trial.ts';
 
 export type Pass = Generator<Case, Case, Case | null>;
 
-/** Lengths of a window that may be enough, from the end backwards. */
-const WINDOWS_MS = [2_500, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000];
-/** What the end is cut to, after the moment at which all was lost. */
-const MARGINS_MS = [50, 500, 2_000, 5_000];
 /** Pairs are tried among more faults than these, and no more than those. */
 const FEW_FAULTS = 4;
 const MANY_FAULTS = 14;
 /** One in so many sends may do. */
 const SHARES = [16, 8, 4, 2, 1];
-const LONG_PAUSE_MS = 1_500;
-const PAUSE_KEPT_MS = 500;
 /** More operations than these are traffic, of which a part may go. */
-const FEW_OPERATIONS = 20;
-
-/** Ends the run soon after the violation. */
-export function* cutEnd(from: Case, violationMs: number): Pass {
-  for (const marginMs of MARGINS_MS) {
-    const endMs = Math.ceil(violationMs + marginMs);
-    if (endMs >= from.schedule.durationMs) return from;
-    const accepted = yield cutAfter(from, endMs);
-    if (accepted !== null) return accepted;
-  }
-  return from;
-}
-
-/** Begins the run as late as possible. */
-export function* cutBeginning(from: Case): Pass {
-  for (const windowMs of WINDOWS_MS) {
-    const startMs = Math.floor(from.schedule.durationMs - windowMs);
-    if (startMs <= LEAD_IN_MS) return from;
-    const accepted = yield cutBefore(from, startMs);
-    if (accepted !== null) return accepted;
-  }
-  return from;
-}
+export const FEW_OPERATIONS = 20;
 
 /** A fraction of the traffic, if that is enough: what follows has to play it again and again. */
 export function* thinLoad(from: Case): Pass {
@@ -120,19 +87,11 @@ export function* dropPairs(from: Case): Pass {
   return from;
 }
 
-/** Takes out the time in which nothing begins or ends. */
-export function* closeGaps(from: Case): Pass {
-  let best = from;
-  for (const [startMs, endMs] of pausesIn(from).toReversed()) {
-    best = (yield closeGap(best, startMs + PAUSE_KEPT_MS, endMs)) ?? best;
-  }
-  return best;
-}
-
-/** One partition instead of many: the one that was broken. */
-export function* onePartition(from: Case, key: Key | null): Pass {
+/** One partition instead of many: the one that is broken. */
+export function* onePartition(from: Case, signature: string): Pass {
   const { config } = from;
-  if (config.partitions === 1 || key === null) return from;
+  const key = config.partitions === 1 ? null : judge(from).violations.get(signature)?.key;
+  if (typeof key !== 'string') return from;
   const renamed = onlyKey(from, key);
   /* The first partition has other leaders than this one had: draws among brokers are turned likewise. */
   for (let by = 0; by < config.brokers; by += 1) {
@@ -200,22 +159,6 @@ export function* roundNumbers(from: Case): Pass {
   return (yield renumbered(rounded)) ?? rounded;
 }
 
-/** The end as early as it can be. */
-export function* cutTail(from: Case): Pass {
-  const lastMs = Math.max(
-    0,
-    ...from.schedule.faults.map((fault) => Math.min(endMsOf(fault), from.schedule.durationMs)),
-    ...from.load.operations.map(({ atMs }) => atMs),
-  );
-  for (const marginMs of [100, 1_000]) {
-    const endMs = Math.ceil((lastMs + marginMs) / 100) * 100;
-    if (endMs >= from.schedule.durationMs) return from;
-    const accepted = yield cutAfter(from, endMs);
-    if (accepted !== null) return accepted;
-  }
-  return from;
-}
-
 /** Delta debugging over a part of the case. */
 function* spare<T>(
   from: Case,
@@ -232,18 +175,6 @@ function* spare<T>(
     turn = search.next(accepted !== null);
   }
   return best;
-}
-
-/** Stretches in which no fault begins or ends, and none of a few operations either, that are longer than anything needs. */
-function pausesIn({ schedule, load }: Case): (readonly [startMs: number, endMs: number])[] {
-  const { durationMs } = schedule;
-  const moments = schedule.faults.flatMap((fault) => [startMsOf(fault), Math.min(endMsOf(fault), durationMs)]);
-  const sent = load.operations.length <= FEW_OPERATIONS ? load.operations.map(({ atMs }) => atMs) : [];
-  const sorted = [0, ...moments, ...sent, durationMs].toSorted((a, b) => a - b);
-  return sorted.flatMap((endMs, index) => {
-    const startMs = sorted[index - 1] ?? endMs;
-    return endMs - startMs > LONG_PAUSE_MS ? [[startMs, endMs] as const] : [];
-  });
 }
 
 function* roundOperations(from: Case): Pass {

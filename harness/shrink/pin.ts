@@ -25,16 +25,17 @@ export function* fixStarts(from: Case): Pass {
   return best;
 }
 
-/** Every fault by its nodes, at its times. */
+/** Every fault by its nodes, and at its times if it still fails so. */
 export function* pinFaults(from: Case): Pass {
   const { simulation } = judge(from);
-  const spans = spansOf(simulation);
-  const { faults } = resolveSchedule(from.schedule, simulation.history);
-  const pinned = yield withFaults(
-    from,
-    faults.map((fault) => timed(fault, spans.get(fault.id))),
-  );
-  return pinned ?? (yield withFaults(from, faults)) ?? from;
+  const named = resolveSchedule(from.schedule, simulation.history).faults;
+  return (yield withFaults(from, timed(named, simulation))) ?? (yield withFaults(from, named)) ?? from;
+}
+
+/** Every fault by its nodes, at its times, whether or not that still fails. */
+export function pinned(from: Case): Case {
+  const { simulation } = judge(from);
+  return withFaults(from, timed(resolveSchedule(from.schedule, simulation.history).faults, simulation));
 }
 
 interface Span {
@@ -55,10 +56,14 @@ function spansOf({ history, loadStartNs }: Simulation): Map<string, Span> {
   return spans;
 }
 
-/** Composites end when their steps are done, whenever that is. */
-function timed(fault: Fault, span: Span | undefined): Fault {
-  if (span === undefined) return fault;
-  const at = { ms: span.startMs };
-  if ('steps' in fault || fault.kind === 'rolling-restart' || span.endMs === null) return { ...fault, at };
-  return { ...fault, at, until: { ms: Math.max(1, span.endMs - span.startMs) } };
+/** Faults at the times at which they began and ended. Composites end when their steps are done, whenever that is. */
+function timed(faults: readonly Fault[], simulation: Simulation): Fault[] {
+  const spans = spansOf(simulation);
+  return faults.map((fault) => {
+    const span = spans.get(fault.id);
+    if (span === undefined) return fault;
+    const at = { ms: span.startMs };
+    if ('steps' in fault || fault.kind === 'rolling-restart' || span.endMs === null) return { ...fault, at };
+    return { ...fault, at, until: { ms: Math.max(1, span.endMs - span.startMs) } };
+  });
 }

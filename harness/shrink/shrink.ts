@@ -1,9 +1,10 @@
 /**
  * Shrinking: from a failing run to the fewest faults, operations and nodes that still fail in the same way.
  *
- * First the run is made again, which must show what it showed; its first violation says which signature is kept. Then
- * the passes follow each other, and once more while anything changes: what one leaves out may make another's work
- * possible. In the end no single fault can be left out, and the failure is moved to where it is steadiest.
+ * First the run is made again, which must show what it showed; the first violation that it still shows when it ends soon
+ * after says which signature is kept. Then the passes follow each other, those that make the run shorter first, and once
+ * more while anything changes: what one leaves out may make another's work possible. In the end no single fault can be
+ * left out, and the failure is moved to where it is steadiest.
  *
  * Invariant: the case that is returned has failed with the signature, and so has every case on the way.
  */
@@ -14,10 +15,6 @@ import { loadOf } from './case.ts';
 import type { Case } from './case.ts';
 import { momentOf } from './moment.ts';
 import {
-  closeGaps,
-  cutBeginning,
-  cutEnd,
-  cutTail,
   dropFaults,
   dropFaultsRoughly,
   dropKinds,
@@ -31,6 +28,7 @@ import {
 } from './passes.ts';
 import type { Pass } from './passes.ts';
 import { fixStarts, pinFaults } from './pin.ts';
+import { closeGaps, cutBeginning, cutEnd, cutTail, cutToMoment, oneStretch } from './shorter.ts';
 import { steadiest } from './steady.ts';
 import { Trial, judge } from './trial.ts';
 import type { Budget, Judged } from './trial.ts';
@@ -79,6 +77,9 @@ export type ShrinkOutcome =
 
 const MOST_ROUNDS = 4;
 const DARING_SEEDS = 6;
+const STRETCH_SEEDS = 4;
+/** So many violations are looked at, of which one may still show when the run ends soon after it. */
+const MOST_TARGETS = 3;
 /** Between rough cuts, each finer than the one before, the case is made shorter. */
 const ROUGH_CHUNKS = [4, 8, 16, 32];
 /** With more faults than these left, the rounds begin anew with other seeds, so often at most. */
@@ -89,32 +90,32 @@ const BREATH_MS = 200;
 
 /**
  * Shrinks. When the signal is aborted it ends soon with the smallest case so far; rejects with an
- * {@link InterruptedError} if there is none yet.
+ * {@link InterruptedError} if it was aborted before.
  */
 export async function shrink(request: SimulationRequest, options: ShrinkOptions): Promise<ShrinkOutcome> {
   if (options.signal.aborted) throw new InterruptedError();
   const startedMs = performance.now();
   const first = judge(request);
-  const target = firstViolation(first, options.kind);
-  if (target === null) return { type: 'passes', judged: first };
-  const { signature, anomaly, momentMs } = target;
-  const trial = new Trial(signature, request.config.seed, options.budget);
+  const targets = targetsOf(first, options.kind);
+  const [foremost] = targets;
+  if (foremost === undefined) return { type: 'passes', judged: first };
+  const written: Case = { ...request, load: request.load ?? loadOf(first.simulation, request.config.concurrency) };
+  const trial = new Trial(request.config.seed, options.budget);
   const driver = new Driver(trial, options);
 
-  const written: Case = { ...request, load: request.load ?? loadOf(first.simulation, request.config.concurrency) };
-  let best = await driver.follow('cutting the end', endOrAll(written, momentMs));
-  if (best === null) {
-    if (options.signal.aborted) throw new InterruptedError();
-    const again = judge(request);
-    const hashes = [first.simulation.hash, again.simulation.hash] as const;
+  const ended = await driver.endSoon(written, targets);
+  if (ended === null && !judge(written).violations.has(foremost.signature)) {
+    const hashes = [first.simulation.hash, judge(request).simulation.hash] as const;
     if (hashes[0] !== hashes[1]) return { type: 'not-deterministic', hashes };
     throw new Error(`the load of seed ${request.config.seed}, written out, does not show what the seed showed`);
   }
-  best = await driver.all(best, early(anomaly.key));
+  const { signature, anomaly } = ended?.target ?? foremost;
+  trial.signature = signature;
+  let best = await driver.all(ended?.best ?? written, early(signature, written));
   for (let wind = 0; wind < MOST_WINDS && (wind === 0 || best.schedule.faults.length > MANY_FAULTS); wind += 1) {
     if (wind > 0) {
       trial.takeFreshSeeds();
-      best = await driver.all(best, stuck(anomaly.key));
+      best = await driver.all(best, stuck(signature));
     }
     best = await driver.rounds(best);
   }
@@ -146,16 +147,19 @@ export async function shrink(request: SimulationRequest, options: ShrinkOptions)
 type NamedPass = readonly [name: string, pass: (from: Case) => Pass, seeds?: number];
 
 /** Once, in this order: what makes runs shorter comes first. */
-function early(key: string | null): readonly NamedPass[] {
+function early(signature: string, written: Case): readonly NamedPass[] {
   return [
+    ['cutting the beginning', cutBeginning, DARING_SEEDS],
+    ['looking for one stretch', (from) => oneStretch(from, written), STRETCH_SEEDS],
+    ['cutting the end', (from) => cutToMoment(from, signature)],
     ['cutting the beginning', cutBeginning, DARING_SEEDS],
     ['thinning the load', thinLoad, DARING_SEEDS],
     ['leaving out kinds of fault', dropKinds],
-    ['one partition', (from) => onePartition(from, key)],
+    ['one partition', (from) => onePartition(from, signature)],
     ...roughly,
     ['leaving out faults', dropFaults],
     ['closing gaps', closeGaps],
-    ['one partition', (from) => onePartition(from, key)],
+    ['one partition', (from) => onePartition(from, signature)],
   ];
 }
 
@@ -182,10 +186,10 @@ const late: readonly NamedPass[] = [
 ];
 
 /** When many faults are left: they may hang together only by the roles that they name. */
-function stuck(key: string | null): readonly NamedPass[] {
+function stuck(signature: string): readonly NamedPass[] {
   return [
     ['pinning faults down', pinFaults, DARING_SEEDS],
-    ['one partition', (from) => onePartition(from, key), DARING_SEEDS],
+    ['one partition', (from) => onePartition(from, signature), DARING_SEEDS],
     ['leaving out faults', dropFaults, DARING_SEEDS],
   ];
 }
@@ -196,25 +200,19 @@ const last: readonly NamedPass[] = [
   ['leaving out faults', dropFaults],
 ];
 
-/** The written load has to fail too: with an end soon after the violation, or else as a whole. */
-function* endOrAll(written: Case, momentMs: number): Generator<Case, Case | null, Case | null> {
-  const cut = yield* cutEnd(written, momentMs);
-  return cut === written ? yield written : cut;
-}
-
 interface Target {
   readonly signature: string;
   readonly anomaly: Anomaly;
   readonly momentMs: number;
 }
 
-/** The loss that was complete first, or else what was: what users lost says more than what replicas hold. */
-function firstViolation({ violations, simulation }: Judged, kind: string | undefined): Target | null {
+/** Losses, or what else is broken where nothing was lost, in the order in which they were complete: what users lost says most. */
+function targetsOf({ violations, simulation }: Judged, kind: string | undefined): Target[] {
   const targets = [...violations]
     .filter(([, anomaly]) => kind === undefined || anomaly.kind === kind)
     .map(([signature, anomaly]): Target => ({ signature, anomaly, momentMs: momentOf(anomaly, simulation) }));
   const losses = targets.filter(({ anomaly }) => anomaly.guarantee === 'durability');
-  return (losses.length > 0 ? losses : targets).toSorted((a, b) => a.momentMs - b.momentMs)[0] ?? null;
+  return (losses.length > 0 ? losses : targets).toSorted((a, b) => a.momentMs - b.momentMs);
 }
 
 /** Drives passes: tries what they yield, keeps what fails. */
@@ -226,6 +224,16 @@ class Driver {
   constructor(trial: Trial, options: ShrinkOptions) {
     this.#trial = trial;
     this.#options = options;
+  }
+
+  /** The first violation that still shows when the run ends soon after it, and that run; null when none does. */
+  async endSoon(written: Case, targets: readonly Target[]): Promise<{ target: Target; best: Case } | null> {
+    for (const target of targets.slice(0, MOST_TARGETS)) {
+      this.#trial.signature = target.signature;
+      const best = await this.follow('cutting the end', cutEnd(written, target.momentMs));
+      if (best !== null && best !== written) return { target, best };
+    }
+    return null;
   }
 
   async all(from: Case, passes: readonly NamedPass[]): Promise<Case> {
@@ -247,6 +255,7 @@ class Driver {
 
   /** Follows one pass to its end, or to the end of the budget. Null when nothing that it yielded failed. */
   async follow(name: string, pass: Generator<Case, Case | null, Case | null>, seeds?: number): Promise<Case | null> {
+    if (this.#trial.spent) return null;
     let best: Case | null = null;
     let turn = pass.next();
     while (turn.done !== true) {

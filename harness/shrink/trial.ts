@@ -45,7 +45,8 @@ export function judge(request: SimulationRequest): Judged {
 }
 
 export class Trial {
-  readonly signature: string;
+  /** What a case has to show. */
+  signature = '';
   readonly #budget: Budget;
   readonly #startedMs = performance.now();
   #baseSeed: number;
@@ -53,8 +54,7 @@ export class Trial {
   #stopped = false;
   runs = 0;
 
-  constructor(signature: string, baseSeed: number, budget: Budget) {
-    this.signature = signature;
+  constructor(baseSeed: number, budget: Budget) {
     this.#baseSeed = baseSeed;
     this.#budget = budget;
   }
