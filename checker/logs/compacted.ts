@@ -13,13 +13,14 @@ import { Frame, isSound } from './frame.ts';
 import type { ByteTools, Lane } from './lane.ts';
 import type { Difference, Outcome, Pair, Side } from './report.ts';
 import { differencesOf, shownRecord } from './shown.ts';
+import type { SegmentSource } from './source.ts';
 import { BatchStream } from './stream.ts';
 
 const pendingMax = 200_000;
 const kept = 100;
 
 /** Checks each log for itself, then every two of them against each other. */
-export function compareCompacted(lanes: readonly Lane[], tools: ByteTools): Outcome {
+export function compareCompacted(lanes: readonly Lane[], tools: ByteTools, mostPending = pendingMax): Outcome {
   for (const lane of lanes) {
     while (lane.settle()) {
       lane.inspect();
@@ -32,7 +33,7 @@ export function compareCompacted(lanes: readonly Lane[], tools: ByteTools): Outc
   let total = 0;
   for (const [index, one] of lanes.entries()) {
     for (const other of lanes.slice(index + 1)) {
-      const comparison = new PairComparison(one, other, tools);
+      const comparison = new PairComparison(one, other, tools, mostPending);
       comparison.run();
       differences.push(...comparison.found);
       total += comparison.total;
@@ -43,7 +44,7 @@ export function compareCompacted(lanes: readonly Lane[], tools: ByteTools): Outc
       });
       if (comparison.overflowed) {
         notes.push(
-          `${one.name} and ${other.name}: more than ${pendingMax} keys are missing on one side; those beyond were not judged`,
+          `${one.name} and ${other.name}: more than ${mostPending} keys are missing on one side; those beyond were not judged`,
         );
       }
     }
@@ -62,6 +63,7 @@ class RecordReader {
   file = '';
   position = 0;
   #records: LogRecord[] = [];
+  /** Of the record after the current one. */
   #index = 0;
   readonly #tools: ByteTools;
 
@@ -73,8 +75,7 @@ class RecordReader {
   }
 
   next(): void {
-    this.#index += 1;
-    while (this.#index >= this.#records.length) {
+    while (this.#index === this.#records.length) {
       if (!this.#load()) {
         this.record = undefined;
         return;
@@ -82,6 +83,7 @@ class RecordReader {
       this.#index = 0;
     }
     this.record = this.#records[this.#index];
+    this.#index += 1;
   }
 
   /** Unpacks the next batch. False at the end. What is wrong with batches was told before. */
@@ -89,7 +91,7 @@ class RecordReader {
     const { stream } = this;
     if (!stream.settle(() => undefined)) return false;
     const { frame, window, at } = stream;
-    this.file = stream.segment?.file ?? '';
+    this.file = (stream.segment as SegmentSource).file;
     this.position = stream.position;
     Object.assign(this.frame, frame);
     if (!isSound(window, at, frame)) {
@@ -121,12 +123,14 @@ class PairComparison {
   readonly from: number;
   readonly end: number;
   overflowed = false;
+  readonly #mostPending: number;
   readonly #readers: readonly [RecordReader, RecordReader];
   /** By key: its last record, which only one side holds. */
   readonly #pending = new Map<string, Pending>();
   readonly #latin = new TextDecoder('latin1');
 
-  constructor(one: Lane, other: Lane, tools: ByteTools) {
+  constructor(one: Lane, other: Lane, tools: ByteTools, mostPending: number) {
+    this.#mostPending = mostPending;
     this.from = Math.max(one.ledger.logStart, other.ledger.logStart);
     this.end = Math.min(one.ledger.leo, other.ledger.leo);
     this.#readers = [new RecordReader(one, tools), new RecordReader(other, tools)];
@@ -136,16 +140,20 @@ class PairComparison {
     const [one, other] = this.#readers;
     for (;;) {
       const [mine, theirs] = [one.record, other.record];
-      if (mine === undefined && theirs === undefined) break;
-      if (mine !== undefined && theirs !== undefined && mine.offset === theirs.offset) {
-        this.#meet(mine, theirs);
-        one.next();
-        other.next();
-      } else if (theirs === undefined || (mine !== undefined && mine.offset < theirs.offset)) {
+      const [at, otherAt] = [mine, theirs].map((record) => record?.offset ?? Number.POSITIVE_INFINITY) as [
+        number,
+        number,
+      ];
+      if (at < otherAt) {
         this.#alone(one, mine as LogRecord);
         one.next();
-      } else {
-        this.#alone(other, theirs);
+      } else if (otherAt < at) {
+        this.#alone(other, theirs as LogRecord);
+        other.next();
+      } else if (at === Number.POSITIVE_INFINITY) break;
+      else {
+        this.#meet(mine as LogRecord, theirs as LogRecord);
+        one.next();
         other.next();
       }
     }
@@ -155,7 +163,7 @@ class PairComparison {
   #meet(mine: LogRecord, theirs: LogRecord): void {
     const [one, other] = this.#readers;
     this.#supersede(one, mine);
-    if (mine.offset < this.from || mine.offset >= this.end) return;
+    if (mine.offset < this.from) return;
     const epoch = one.frame.epoch === other.frame.epoch ? [] : ['epoch'];
     const what = [...differencesOf(mine, theirs), ...epoch];
     if (what.length === 0) return;
@@ -166,7 +174,7 @@ class PairComparison {
     const key = this.#supersede(reader, record);
     if (record.offset < this.from || record.offset >= this.end) return;
     if (key === null || record.value === null) return;
-    if (this.#pending.size >= pendingMax) {
+    if (this.#pending.size >= this.#mostPending) {
       this.overflowed = true;
       return;
     }

@@ -10,6 +10,7 @@ import type { Frame } from './frame.ts';
 import type { Lane } from './lane.ts';
 import type { Difference, Pair, Side } from './report.ts';
 import { differencesOf, shownRecord } from './shown.ts';
+import type { SegmentSource } from './source.ts';
 
 /** Differences that are kept in full; all are counted. */
 const kept = 100;
@@ -25,7 +26,8 @@ export interface Standing {
 export class Differences {
   readonly list: Difference[] = [];
   total = 0;
-  #open = '';
+  /** How they are grouped while they are on different sides. */
+  #open: string | null = null;
   /** The side that each replica was on when the replicas parted last. */
   #parting = new Map<Lane, number>();
   readonly #decompressors: Decompressors;
@@ -40,7 +42,7 @@ export class Differences {
 
   /** True while replicas are on different sides. */
   get isOpen(): boolean {
-    return this.#open !== '';
+    return this.#open !== null;
   }
 
   /** Takes note of the sides at `offset`. */
@@ -77,13 +79,11 @@ export class Differences {
 
   /** The replicas that are left hold the same. If only one side of those that parted is left, nobody agrees with it again. */
   #close(standings: readonly Standing[], offset: number): void {
-    if (this.#open === '') return;
-    this.#open = '';
-    const last = this.list.at(-1);
+    if (this.#open === null) return;
+    this.#open = null;
     const met = new Set(standings.flatMap(({ lane }) => this.#parting.get(lane) ?? []));
     if (met.size < 2) return;
-    if (last !== undefined && this.total === this.list.length)
-      this.list[this.list.length - 1] = { ...last, agreeAgainAt: offset };
+    if (this.total === this.list.length) this.list.push({ ...(this.list.pop() as Difference), agreeAgainAt: offset });
   }
 
   /**
@@ -91,13 +91,13 @@ export class Differences {
    * begin within it. Answers with the first of these places.
    */
   #part(readings: readonly Reading[], offset: number): PartingPlace {
-    let first: PartingPlace | null = null;
+    const places: PartingPlace[] = [];
     for (const [index, one] of readings.entries()) {
       for (const other of readings.slice(index + 1)) {
         for (const mine of one.lanes) {
           for (const theirs of other.lanes) {
             const place = partingPlace(one, other, Math.max(offset, mine.ledger.logStart, theirs.ledger.logStart));
-            if (first === null || place.offset < first.offset) first = place;
+            places.push(place);
             for (const name of [pairName(mine, theirs), pairName(theirs, mine)]) {
               if (!this.#parted.has(name)) this.#parted.set(name, place.offset);
             }
@@ -105,7 +105,7 @@ export class Differences {
         }
       }
     }
-    return first ?? { offset, what: [] };
+    return places.reduce((first, place) => (place.offset < first.offset ? place : first));
   }
 }
 
@@ -116,12 +116,12 @@ function pairName(one: Lane, other: Lane): string {
 /** The same text for the same grouping, whatever the sides are called. */
 function groupingOf(standings: readonly Standing[]): string {
   const names = new Map<number, number>();
-  return standings
-    .map(({ lane, side }) => {
+  return JSON.stringify(
+    standings.map(({ lane, side }) => {
       if (!names.has(side)) names.set(side, names.size);
-      return `${lane.name}:${names.get(side)}`;
-    })
-    .join('\n');
+      return [lane.name, names.get(side)];
+    }),
+  );
 }
 
 interface Reading {
@@ -164,7 +164,7 @@ function readSides(standings: readonly Standing[], decompressors: Decompressors)
 
 function shownAt({ stream, sound }: Lane, record: LogRecord): Side['record'] {
   const { segment, position, frame } = stream;
-  return shownRecord(record, frame, { file: segment?.file ?? '', position, sound });
+  return shownRecord(record, frame, { file: (segment as SegmentSource).file, position, sound });
 }
 
 /** The first offset from `from` on at which two sides do not hold the same record, as far as their batches overlap. */
@@ -184,7 +184,7 @@ function partingPlace(one: Reading, other: Reading, from: number): PartingPlace 
 /** Exclusive: what a side holds from there on is not known yet. */
 function endOf({ standing, problem }: Reading): number {
   const { frame } = standing.lane.stream;
-  if (standing.holds === 'nothing') return standing.lane.ended ? Number.POSITIVE_INFINITY : frame.base;
+  if (standing.holds === 'nothing') return frame.base;
   return problem === null || !standing.lane.sound ? frame.last + 1 : frame.base;
 }
 
@@ -200,8 +200,8 @@ function headerDifferences(readings: readonly Reading[]): string[] {
   const frames = readings
     .filter(({ standing }) => standing.holds === 'batch')
     .map(({ standing }) => standing.lane.stream.frame);
-  const [one, other] = frames;
-  if (one === undefined || other === undefined) return ['batch bounds'];
+  if (frames.length < 2) return ['batch bounds'];
+  const [one, other] = frames as [Frame, Frame];
   const what = headerFields.filter(([, of]) => of(one) !== of(other)).map(([name]) => name);
   return what.length > 0 ? what : ['bytes'];
 }

@@ -12,7 +12,7 @@ import type { Contents, Marker } from './contents.ts';
 import { Epochs } from './epochs.ts';
 import { Findings } from './findings.ts';
 import type { Codec, Frame } from './frame.ts';
-import type { ReplicaCopy } from './source.ts';
+import type { ReplicaCopy, SegmentSource } from './source.ts';
 import type { BatchStream, Flaw } from './stream.ts';
 
 /** Markers and open transactions that are kept for the report. */
@@ -34,8 +34,6 @@ export class Ledger {
   last = -1;
   /** The log end offset so far. */
   leo: number;
-  /** Compaction removed records from this log, as far as one can see. */
-  hasGaps = false;
   readonly formats = new Set<string>();
   readonly codecs = new Set<Codec>();
   readonly control: ControlRecord[] = [];
@@ -43,8 +41,6 @@ export class Ledger {
   readonly #copy: ReplicaCopy;
   readonly #isCompacted: boolean;
   readonly #open = new Map<number, number>();
-  /** Format and codec of the last batch, as one number: they hardly ever change. */
-  #kind = -1;
   /** The offset that is to come next. */
   #next: number;
   /** The next batch's offsets are not judged. */
@@ -76,7 +72,7 @@ export class Ledger {
 
   /** Takes note of the batch at which `stream` stands. What it holds may have been read from an equal one. */
   note(stream: BatchStream, frame: Frame, contents: Contents, sound: boolean): void {
-    const file = stream.segment?.file ?? '';
+    const { file } = stream.segment as SegmentSource;
     const { position } = stream;
     this.#judgeOffsets(stream, frame.base, file, position);
     this.batches += 1;
@@ -89,8 +85,9 @@ export class Ledger {
     }
     this.#reach(frame.last + 1);
     this.epochs.note(frame.epoch, frame.base, frame.last, file, position);
-    const kind = frame.magic * 8 + (frame.attributes & 7);
-    if (kind !== this.#kind) this.#noteKind(frame, kind);
+    this.formats.add(`v${frame.magic}`);
+    const { codec } = frame;
+    if (codec !== undefined) this.codecs.add(codec);
     this.#noteContents(frame, contents, file, position);
   }
 
@@ -127,14 +124,15 @@ export class Ledger {
   #judgeOffsets(stream: BatchStream, base: number, file: string, position: number): void {
     const lenient = this.#lenient;
     this.#lenient = false;
-    const { segment, nextSegment } = stream;
-    if (stream.isFirstInSegment && segment !== undefined) {
+    if (stream.isFirstInSegment) {
+      const { baseOffset } = stream.segment as SegmentSource;
+      const { nextSegment } = stream;
       const above = nextSegment !== undefined && base >= nextSegment.baseOffset;
-      if (base < segment.baseOffset || above) {
+      if (base < baseOffset || above) {
         this.findings.add({
           name: 'segment-mismatch',
           offset: base,
-          expected: segment.baseOffset,
+          expected: baseOffset,
           file,
           position,
         });
@@ -157,15 +155,8 @@ export class Ledger {
   /** Offsets without a record: the work of compaction below what was cleaned, or a finding. */
   #gap(from: number, to: number, file: string, position: number): void {
     const { cleaner } = this.#copy.checkpoints;
-    if (this.#isCompacted || (cleaner !== null && from < cleaner)) this.hasGaps = true;
-    else this.findings.add({ name: 'offset-gap', offset: from, last: to - 1, file, position });
-  }
-
-  #noteKind(frame: Frame, kind: number): void {
-    this.#kind = kind;
-    this.formats.add(formatNames[frame.magic] as string);
-    const { codec } = frame;
-    if (codec !== undefined) this.codecs.add(codec);
+    if (this.#isCompacted || (cleaner !== null && from < cleaner)) return;
+    this.findings.add({ name: 'offset-gap', offset: from, last: to - 1, file, position });
   }
 
   #noteContents(frame: Frame, contents: Contents, file: string, position: number): void {
@@ -192,5 +183,3 @@ export class Ledger {
     }
   }
 }
-
-const formatNames: readonly string[] = ['v0', 'v1', 'v2'];

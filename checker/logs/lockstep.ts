@@ -16,7 +16,7 @@ export class Lockstep {
   readonly #lanes: readonly Lane[];
   readonly #sameBytes: ByteTools['sameBytes'];
   /** The side that each replica was last seen on. */
-  readonly #sides: number[];
+  readonly #sides = new Map<Lane, number>();
   #sidesSeen = 0;
   /** All that have not ended stand at the same place and agree. */
   #inStep = false;
@@ -26,7 +26,6 @@ export class Lockstep {
   constructor(lanes: readonly Lane[], tools: ByteTools) {
     this.#lanes = lanes;
     this.#sameBytes = tools.sameBytes;
-    this.#sides = lanes.map(() => 0);
     this.differences = new Differences(lanes, tools.decompressors);
   }
 
@@ -104,7 +103,7 @@ export class Lockstep {
     for (const reader of readers) {
       this.#sidesSeen += 1;
       for (const [index, lane] of front.entries()) {
-        if (reading[index] === reader) this.#sides[this.#lanes.indexOf(lane)] = this.#sidesSeen;
+        if (reading[index] === reader) this.#sides.set(lane, this.#sidesSeen);
       }
     }
     return reading;
@@ -114,9 +113,9 @@ export class Lockstep {
   #standingsAt(offset: number, front: readonly Lane[]): Standing[] {
     const standings: Standing[] = [];
     const last = Math.max(...front.map(({ stream }) => stream.frame.last));
-    for (const [index, lane] of this.#lanes.entries()) {
+    for (const lane of this.#lanes) {
       const { ledger, stream } = lane;
-      const side = this.#sides[index] as number;
+      const side = this.#sides.get(lane) as number;
       if (front.includes(lane)) {
         // Deleted, though the file still holds it; or offsets that go back, which is a finding of its own.
         if (stream.frame.last < ledger.logStart || offset < ledger.leo) continue;

@@ -141,7 +141,17 @@ function expectProblem(bytes: Uint8Array, problem: string, decompressors: Decomp
 
 describe('the records of a batch', () => {
   const three: Written[] = [
-    { delta: 0, time: 1, key: 'k', value: 'v', headers: [['h', 'x'], ['i', null], ['', '']] }, // prettier-ignore
+    {
+      delta: 0,
+      time: 1,
+      key: 'k',
+      value: 'v',
+      headers: [
+        ['h', 'x'],
+        ['i', null],
+        ['', ''],
+      ],
+    },
     { delta: 1, time: -5000, key: '', value: null },
     { delta: 2, time: 2 ** 40, key: null, value: '' },
   ];

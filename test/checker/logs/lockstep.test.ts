@@ -71,6 +71,13 @@ describe('replicas that agree', () => {
     expect(unpacked).toBe(10);
   });
 
+  it('are compared once, also if each batch has a file of its own', () => {
+    const files = replica('broker-2', Object.fromEntries(ten.map((part, at) => [at, part])));
+    const { compared, unpacked } = walk([...copiesOf(log), files]);
+    expect(compared).toEqual(Array<number>(10).fill(200));
+    expect(unpacked).toBe(10);
+  });
+
   it('are compared up to the end of the shorter, and what follows is read alone', () => {
     for (const logs of [
       [log, joined(ten.slice(0, 4))],
@@ -122,7 +129,9 @@ describe('replicas that differ somewhere', () => {
   });
 
   it('at a checksum in both are one side, and each seeks what follows for itself', () => {
-    const bad = changed(log, (bytes) => (bytes[900]! ^= 1));
+    const first = batch(0, ['a first batch of another length']);
+    const whole = joined([first, ...ten.slice(1)]);
+    const bad = changed(whole, (bytes) => (bytes[first.length + 700]! ^= 1));
     const { report, unpacked } = walk(copiesOf(bad, bad));
     for (const name of ['broker-1', 'broker-2']) {
       expect(report.copies[name]).toMatchObject({
@@ -132,7 +141,7 @@ describe('replicas that differ somewhere', () => {
       });
     }
     expect(report.comparison).toMatchObject({ verdict: 'agree', exit: 1 });
-    expect(unpacked).toBe(9);
+    expect(unpacked).toBe(8);
   });
 });
 

@@ -152,7 +152,11 @@ describe('an LZ4 frame', () => {
   });
 
   it('is read as far as it goes, and no further', () => {
-    const whole = frame([plain(10, 20), packed(0x20, 30, 40)], { contentChecksum: sum, blockChecksums: true, contentSize: true }); // prettier-ignore
+    const whole = frame([plain(10, 20), packed(0x20, 30, 40)], {
+      contentChecksum: sum,
+      blockChecksums: true,
+      contentSize: true,
+    });
     for (let size = 0; size < whole.length; size += 1)
       expect(() => unpack(whole.subarray(0, size))).toThrow('it breaks off');
     for (const more of [1, 3]) {
