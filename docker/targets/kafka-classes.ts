@@ -96,6 +96,8 @@ async function rehearse(
   // Beside ZooKeeper the controller is a broker itself, and there is but one address for both.
   const alone = controller.companions.length > 0;
   const cast = alone ? [...controller.companions, controller.process] : [controller.process, broker.process];
+  /** A controller of KRaft is there for its broker, and starts with the broker's archive. */
+  const isKept = (plan: ContainerPlan): boolean => alone || plan === broker.process;
   const labels = runLabels(`classes-${basename(image.name).replace(':', '-')}-${process.pid}`);
   const containers: Container[] = [];
   try {
@@ -110,7 +112,10 @@ async function rehearse(
       const container = await engine.docker.createContainer({
         Image: plan.image,
         Entrypoint: plan.command.slice(0, 1),
-        Cmd: [`-XX:ArchiveClassesAtExit=${kafkaInside.run}/${plan.role}${archiveSuffix}`, ...plan.command.slice(1)],
+        Cmd: [
+          ...(isKept(plan) ? [`-XX:ArchiveClassesAtExit=${kafkaInside.run}/${plan.role}${archiveSuffix}`] : []),
+          ...plan.command.slice(1),
+        ],
         Env: Object.entries(plan.environment).map(([name, value]) => `${name}=${value}`),
         User: `${plan.user}:${plan.user}`,
         Labels: labels,
@@ -132,11 +137,12 @@ async function rehearse(
       containers.push(container);
       await putFiles(container, plan);
       // A controller of KRaft is not done before a broker is.
-      await (alone || plan === broker.process ? startAndAwait(container) : container.start());
+      await (isKept(plan) ? startAndAwait(container) : container.start());
     }
     for (const [index, plan] of [...cast.entries()].toReversed()) {
+      if (!isKept(plan)) continue;
       await containers[index]!.stop({ t: stopTimeoutS });
-      if (alone || plan === broker.process) await keep(containers[index]!, release, image, plan);
+      await keep(containers[index]!, release, image, plan);
     }
   } finally {
     for (const container of containers.toReversed()) await container.remove({ force: true, v: true });
