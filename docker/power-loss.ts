@@ -38,8 +38,9 @@ export async function cutToFlushed(
   }
 }
 
-/** Offsets by `topic-partition`, as a checkpoint file of version 0 has them. */
+/** Offsets by `topic-partition`, as a checkpoint file of version 0 has them; before it is first written it may be empty. */
 export function readRecoveryPoints(text: string): ReadonlyMap<string, number> {
+  if (text === '') return new Map();
   const [version, , ...lines] = text.split('\n');
   if (version !== '0') throw new Error(`${recoveryPointsFile} has version ${version}, not 0`);
   return new Map(

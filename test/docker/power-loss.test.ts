@@ -51,6 +51,10 @@ describe('recovery points', () => {
     );
   });
 
+  test('are none before the file was first written: Kafka makes it empty', () => {
+    expect(readRecoveryPoints('')).toEqual(new Map());
+  });
+
   test('of another version are refused', () => {
     expect(() => readRecoveryPoints('1\n0\n')).toThrow('has version 1, not 0');
   });
