@@ -111,10 +111,10 @@ function appendFetched(turn: Turn, partition: Partition, records: RecordSet): bo
 }
 
 function areContiguous(batches: RecordSet['batches']): boolean {
-  return batches.every((batch, index) => {
-    const before = batches[index - 1];
-    return before === undefined || batch.baseOffset === before.lastOffset + 1;
-  });
+  for (let index = 1; index < batches.length; index += 1) {
+    if (batches[index]!.baseOffset !== batches[index - 1]!.lastOffset + 1) return false;
+  }
+  return true;
 }
 
 function withoutFirst(bytes: RecordSet['bytes'], skipped: number): RecordSet['bytes'] {

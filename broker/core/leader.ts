@@ -16,9 +16,10 @@ import type { Defects } from './defects.ts';
 import { isEligible } from './metadata.ts';
 import { append, moveHighWatermark, startEpoch, traceRole, truncate } from './partition.ts';
 import type { Partition } from './partition.ts';
-import { nsPerMs, trace } from './state.ts';
+import { nsPerMs, traceWhole } from './state.ts';
 import type { Turn } from './state.ts';
 import type { NodeId } from './step.ts';
+import { fetchLine } from './trace.ts';
 
 export interface LeaderRole {
   readonly kind: 'leader';
@@ -124,7 +125,7 @@ export function noteFetch(turn: Turn, partition: Led, id: NodeId, offset: number
   follower.lastFetchNs = turn.nowNs;
   if (follower.end !== offset || !follower.traced) {
     const { key, leaderEpoch } = partition;
-    trace(turn, { event: 'fetch', partition: key, leaderEpoch, follower: id, offset, leo });
+    traceWhole(turn, fetchLine(key, leaderEpoch, id, offset, leo, turn.msg));
     follower.end = offset;
     follower.traced = true;
   }

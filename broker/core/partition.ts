@@ -15,10 +15,10 @@ import type { LeaderRole } from './leader.ts';
 import { appendBatches, createLog, resetLog, truncateLog } from './log.ts';
 import type { Log } from './log.ts';
 import type { Waiting } from './purgatory.ts';
-import { trace } from './state.ts';
+import { trace, traceWhole } from './state.ts';
 import type { Turn } from './state.ts';
 import type { NodeId, RecoveredLog } from './step.ts';
-import { tracedEpochs } from './trace.ts';
+import { appendLine, hwLine, tracedEpochs } from './trace.ts';
 import type { TracedBatch, TraceEvent, TruncationEvidence, TruncationRule } from './trace.ts';
 
 /** What a fetch is told of one partition. */
@@ -109,7 +109,7 @@ export function append(
   bytes: Uint8Array | LogRange,
 ): void {
   const { key, log, leaderEpoch } = partition;
-  trace(turn, { event: 'append', partition: key, leaderEpoch, batches: batches.map(traced) });
+  traceWhole(turn, appendLine(key, leaderEpoch, batches.map(traced), turn.msg));
   const position = appendBatches(log, batches);
   turn.effects.push({ type: 'append', log: key, position, batches, bytes });
   const { keepsEpochCache, epochConflict } = turn.state.build;
@@ -161,7 +161,7 @@ export function startAnewAt(turn: Turn, partition: Partition, offset: number, re
 /** `isr` on a leader: the set over which it was computed. */
 export function moveHighWatermark(turn: Turn, partition: Partition, to: number, isr?: readonly NodeId[]): void {
   const { key, leaderEpoch, highWatermark: from } = partition;
-  trace(turn, { event: 'hw', partition: key, leaderEpoch, from, to, ...(isr === undefined ? {} : { isr }) });
+  traceWhole(turn, hwLine(key, leaderEpoch, from, to, isr, turn.msg));
   partition.highWatermark = to;
   turn.touched.add(partition);
 }

@@ -8,7 +8,8 @@ import type { Partition } from './partition.ts';
 
 export class Replicas {
   readonly #byKey = new Map<string, Partition>();
-  readonly #byTopic = new Map<string, Map<number, Partition>>();
+  /** By topic, each at its index. */
+  readonly #byTopic = new Map<string, (Partition | undefined)[]>();
 
   constructor(partitions: Iterable<Partition> = []) {
     for (const partition of partitions) this.add(partition);
@@ -20,7 +21,7 @@ export class Replicas {
   }
 
   find(topic: string, index: number): Partition | undefined {
-    return this.#byTopic.get(topic)?.get(index);
+    return this.#byTopic.get(topic)?.[index];
   }
 
   /** In the order in which they came. */
@@ -34,8 +35,9 @@ export class Replicas {
 
   add(partition: Partition): void {
     this.#byKey.set(partition.key, partition);
-    const inTopic = this.#byTopic.get(partition.topic) ?? new Map<number, Partition>();
-    this.#byTopic.set(partition.topic, inTopic.set(partition.index, partition));
+    const inTopic = this.#byTopic.get(partition.topic) ?? [];
+    inTopic[partition.index] = partition;
+    this.#byTopic.set(partition.topic, inTopic);
   }
 
   remove(partition: Partition): void {
@@ -43,7 +45,8 @@ export class Replicas {
     partition.deleted = true;
     this.#byKey.delete(key);
     const inTopic = this.#byTopic.get(topic);
-    inTopic?.delete(index);
-    if (inTopic?.size === 0) this.#byTopic.delete(topic);
+    if (inTopic === undefined) return;
+    inTopic[index] = undefined;
+    if (inTopic.every((each) => each === undefined)) this.#byTopic.delete(topic);
   }
 }

@@ -88,18 +88,29 @@ class Touched {
 
 /** The name of the message that came from `origin`. */
 export function messageOf(origin: Origin): string {
-  return `${origin.clientId}#${origin.correlationId}`;
+  return messageNamed(origin.clientId, origin.correlationId);
 }
 
 /** The name of the message that this broker sent with that correlation id. */
 function ownMessage(state: BrokerState, correlationId: number): string {
-  return `${state.clientId}#${correlationId}`;
+  return messageNamed(state.clientId, correlationId);
 }
 
-/** Says what is about to be done, naming the message behind it. The line becomes the driver's, to complete it. */
+/** The number first: of the two texts that are joined the longer one is there already, and shared by all names. */
+function messageNamed(clientId: string, correlationId: number): string {
+  const number = `#${correlationId}`;
+  return `${clientId}${number}`;
+}
+
+/** Says what is about to be done, naming the message behind it. */
 export function trace(turn: Turn, line: TraceEvent): void {
   const { msg } = turn;
   if (msg !== undefined && !('msg' in line)) (line as { msg?: string }).msg = msg;
+  traceWhole(turn, line);
+}
+
+/** The same for a line that names its message. The line becomes the driver's, to complete it. */
+export function traceWhole(turn: Turn, line: TraceEvent): void {
   turn.effects.push({ type: 'trace', line });
 }
 

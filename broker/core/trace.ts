@@ -33,7 +33,7 @@ interface OnPartition {
   readonly partition: string;
   readonly leaderEpoch: number;
   /** The message that caused it, `<client id>#<correlation id>`. */
-  readonly msg?: string;
+  readonly msg?: string | undefined;
 }
 
 export type TraceEvent =
@@ -61,7 +61,7 @@ export type TraceEvent =
       readonly event: 'hw';
       readonly from: number;
       readonly to: number;
-      readonly isr?: readonly NodeId[];
+      readonly isr?: readonly NodeId[] | undefined;
     } & OnPartition)
   | ({
       readonly event: 'ack';
@@ -120,6 +120,102 @@ export type TraceLine = {
   readonly node: Peer;
   readonly boot: number;
 } & TraceEvent;
+
+/*
+ * Nearly all lines are of four kinds. These are made whole, in one go, with room for what the driver puts in front: an
+ * object that grows afterwards is moved each time, and stays larger than it need be. What is undefined is not written.
+ */
+
+export function appendLine(
+  partition: string,
+  leaderEpoch: number,
+  batches: readonly TracedBatch[],
+  msg: string | undefined,
+): TraceEvent {
+  return {
+    event: 'append',
+    partition,
+    leaderEpoch,
+    batches,
+    msg,
+    seq: undefined,
+    time: undefined,
+    node: undefined,
+    boot: undefined,
+  } as TraceEvent;
+}
+
+export function fetchLine(
+  partition: string,
+  leaderEpoch: number,
+  follower: NodeId,
+  offset: number,
+  leo: number,
+  msg: string | undefined,
+): TraceEvent {
+  return {
+    event: 'fetch',
+    partition,
+    leaderEpoch,
+    follower,
+    offset,
+    leo,
+    msg,
+    seq: undefined,
+    time: undefined,
+    node: undefined,
+    boot: undefined,
+  } as TraceEvent;
+}
+
+/** `isr` on a leader only. */
+export function hwLine(
+  partition: string,
+  leaderEpoch: number,
+  from: number,
+  to: number,
+  isr: readonly NodeId[] | undefined,
+  msg: string | undefined,
+): TraceEvent {
+  return {
+    event: 'hw',
+    partition,
+    leaderEpoch,
+    from,
+    to,
+    isr,
+    msg,
+    seq: undefined,
+    time: undefined,
+    node: undefined,
+    boot: undefined,
+  } as TraceEvent;
+}
+
+export function ackLine(
+  partition: string,
+  leaderEpoch: number,
+  base: number,
+  last: number,
+  acks: -1 | 0 | 1,
+  isr: readonly NodeId[],
+  msg: string | undefined,
+): TraceEvent {
+  return {
+    event: 'ack',
+    partition,
+    leaderEpoch,
+    base,
+    last,
+    acks,
+    isr,
+    msg,
+    seq: undefined,
+    time: undefined,
+    node: undefined,
+    boot: undefined,
+  } as TraceEvent;
+}
 
 /** `[epoch, startOffset]` pairs, the short form in which a trace shows an epoch cache. */
 export function tracedEpochs(entries: readonly EpochEntry[]): (readonly [number, number])[] {

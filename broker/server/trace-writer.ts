@@ -30,7 +30,9 @@ export function traceWriter(descriptor: number, { node, boot }: TraceIdentity, c
   let seq = 0;
   return {
     write(event) {
-      writeLine(descriptor, `${JSON.stringify({ seq, time: clock(), node, boot, ...event })}\n`);
+      // A core leaves room in some lines for what is put in front here.
+      const line = { seq, time: 0, node, boot, ...event };
+      writeLine(descriptor, `${JSON.stringify(Object.assign(line, { seq, time: clock(), node, boot }))}\n`);
       seq += 1;
     },
   };

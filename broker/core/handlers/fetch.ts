@@ -107,23 +107,34 @@ function leaderOf(turn: Turn, { topic, of, partition }: AskedPartition, caller?:
   );
 }
 
+/** What may still be read for one answer. */
+interface Allowance {
+  bytesLeft: number;
+  /** Nothing was read yet: the first batch is given whatever its size. */
+  empty: boolean;
+}
+
 function readAll(turn: Turn, asked: readonly AskedPartition[], body: Body, caller: Caller): Answer[] {
-  let bytesLeft = Math.min(body.maxBytes, maxResponseBytes);
-  let empty = true;
-  return asked.map((each) => {
-    const { partition: partitionIndex, fetchOffset, partitionMaxBytes } = each.of;
-    const led = leaderOf(turn, each, caller);
-    if (typeof led === 'number') return failed(partitionIndex, led);
-    if (isOutOfRange(led, fetchOffset)) return failed(partitionIndex, ErrorCode.OFFSET_OUT_OF_RANGE);
-    if (!isServed(led, body)) return failed(partitionIndex, ErrorCode.NOT_LEADER_OR_FOLLOWER);
-    const limit = limitFor(turn, led, body);
-    if (fetchOffset >= limit) return nothingNew(led);
-    const read = readLog(led.log, fetchOffset, limit, Math.min(bytesLeft, partitionMaxBytes), empty);
-    if (read.sizeBytes === 0) return nothingNew(led);
-    bytesLeft -= read.sizeBytes;
-    empty = false;
-    return answerOf(led, { batches: read.batches, bytes: read.range });
-  });
+  const allowance = { bytesLeft: Math.min(body.maxBytes, maxResponseBytes), empty: true };
+  const answers: Answer[] = [];
+  for (const each of asked) answers.push(readOne(turn, each, body, caller, allowance));
+  return answers;
+}
+
+function readOne(turn: Turn, asked: AskedPartition, body: Body, caller: Caller, allowance: Allowance): Answer {
+  const { partition: partitionIndex, fetchOffset, partitionMaxBytes } = asked.of;
+  const led = leaderOf(turn, asked, caller);
+  if (typeof led === 'number') return failed(partitionIndex, led);
+  if (isOutOfRange(led, fetchOffset)) return failed(partitionIndex, ErrorCode.OFFSET_OUT_OF_RANGE);
+  if (!isServed(led, body)) return failed(partitionIndex, ErrorCode.NOT_LEADER_OR_FOLLOWER);
+  const limit = limitFor(turn, led, body);
+  if (fetchOffset >= limit) return nothingNew(led);
+  const { bytesLeft, empty } = allowance;
+  const read = readLog(led.log, fetchOffset, limit, Math.min(bytesLeft, partitionMaxBytes), empty);
+  if (read.sizeBytes === 0) return nothingNew(led);
+  allowance.bytesLeft -= read.sizeBytes;
+  allowance.empty = false;
+  return answerOf(led, { batches: read.batches, bytes: read.range });
 }
 
 /** The same object for as long as nothing changes: most partitions of a fetch have nothing new. */
@@ -154,15 +165,17 @@ function reportFetches(
   answers: readonly Answer[] | null,
   follower: number,
 ): void {
-  asked.forEach((each, index) => {
+  const countsSent = turn.state.defects.has('count-sent-as-held');
+  for (let index = 0; index < asked.length; index += 1) {
+    const each = asked[index]!;
     // What waits has no error.
     const answer = answers?.[index];
-    if (answer !== undefined && answer.errorCode !== ErrorCode.NONE) return;
+    if (answer !== undefined && answer.errorCode !== ErrorCode.NONE) continue;
     const led = leaderOf(turn, each);
-    if (typeof led === 'number') return;
-    const sent = turn.state.defects.has('count-sent-as-held') ? answer?.records?.batches.at(-1) : undefined;
+    if (typeof led === 'number') continue;
+    const sent = countsSent ? answer?.records?.batches.at(-1) : undefined;
     noteFetch(turn, led, follower, sent === undefined ? each.of.fetchOffset : sent.lastOffset + 1);
-  });
+  }
 }
 
 function respond(turn: Turn, { origin, version, body }: WaitingFetch, answers: readonly Answer[]): void {

@@ -11,10 +11,16 @@ import { appendProduced, hasEnoughReplicas, isLed } from '../leader.ts';
 import type { Partition } from '../partition.ts';
 import { isFull, park } from '../purgatory.ts';
 import type { ProduceOutcome, WaitingProduce } from '../purgatory.ts';
-import { messageOf, nsPerMs, trace } from '../state.ts';
+import { messageOf, nsPerMs, traceWhole } from '../state.ts';
 import type { Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
+import { ackLine } from '../trace.ts';
 import { leadership, replicaOf } from './leadership.ts';
+
+interface TopicAnswer {
+  readonly name: string;
+  readonly partitionResponses: PartitionAnswer[];
+}
 
 type PartitionAnswer = ResponseBody<'Produce'>['responses'][number]['partitionResponses'][number];
 
@@ -119,17 +125,14 @@ function traceAck(turn: Turn, { appended }: ProduceOutcome, acks: -1 | 0 | 1, ms
   if (appended === null) return;
   const { partition, base, last } = appended;
   const { key, leaderEpoch, isr } = partition;
-  if (msg === undefined) trace(turn, { event: 'ack', partition: key, leaderEpoch, base, last, acks, isr });
-  else trace(turn, { event: 'ack', partition: key, leaderEpoch, base, last, acks, isr, msg });
+  traceWhole(turn, ackLine(key, leaderEpoch, base, last, acks, isr, msg));
 }
 
 function answer(outcomes: readonly ProduceOutcome[]): ResponseBody<'Produce'> {
-  const topics = new Map<string, PartitionAnswer[]>();
+  const responses: TopicAnswer[] = [];
   for (const { topic, index, errorCode, appended } of outcomes) {
     const failed = errorCode !== ErrorCode.NONE || appended === null;
-    const answers = topics.get(topic) ?? [];
-    topics.set(topic, answers);
-    answers.push({
+    answersFor(responses, topic).push({
       index,
       errorCode: errorCode ?? ErrorCode.UNKNOWN_SERVER_ERROR,
       baseOffset: failed ? -1 : appended.base,
@@ -137,6 +140,14 @@ function answer(outcomes: readonly ProduceOutcome[]): ResponseBody<'Produce'> {
       logStartOffset: failed ? -1 : appended.partition.log.startOffset,
     });
   }
-  const responses = [...topics].map(([name, partitionResponses]) => ({ name, partitionResponses }));
   return { responses, throttleTimeMs: 0 };
+}
+
+/** The answers of one topic; a request has few, most often one. */
+function answersFor(responses: TopicAnswer[], name: string): PartitionAnswer[] {
+  const known = responses.find((topic) => topic.name === name);
+  if (known !== undefined) return known.partitionResponses;
+  const added: TopicAnswer = { name, partitionResponses: [] };
+  responses.push(added);
+  return added.partitionResponses;
 }
