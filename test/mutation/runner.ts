@@ -87,7 +87,7 @@ class CheckerRunner implements TestRunner {
     if (options.mutantActivation === 'static') context.activeMutant = options.activeMutant.id;
     const tests: TestResult[] = [];
     try {
-      for (const test of this.#inOrder(await this.#load(), options.testFilter)) {
+      for (const test of this.#inOrder(await this.#load(), options)) {
         context.activeMutant = options.activeMutant.id;
         const result = await resultOf(test);
         tests.push(result);
@@ -123,13 +123,18 @@ class CheckerRunner implements TestRunner {
     return this.#tests;
   }
 
-  #inOrder(tests: readonly CollectedTest[], filter: readonly string[] | undefined): CollectedTest[] {
-    const wanted = filter === undefined ? null : new Set(filter);
-    // The most kills for its time first; a test that has killed nothing yet counts as half a kill.
+  /** First the tests of the source itself, then those with the most kills for their time. */
+  #inOrder(tests: readonly CollectedTest[], { activeMutant, testFilter }: MutantRunOptions): CollectedTest[] {
+    const wanted = testFilter === undefined ? null : new Set(testFilter);
+    const chosen = wanted === null ? [...tests] : tests.filter(({ id }) => wanted.has(id));
+    const { fileName } = activeMutant;
+    const own = `test/${fileName.slice(fileName.lastIndexOf('/checker/') + 1, -'.ts'.length)}`;
+    const isOwn = ({ file }: CollectedTest): number =>
+      file.startsWith(`${own}.`) || file.startsWith(`${own}/`) ? 1 : 0;
+    // What has killed nothing yet counts as half a kill.
     const worth = ({ id }: CollectedTest): number =>
       ((this.#kills.get(id) ?? 0) + 0.5) / ((this.#costsMs.get(id) ?? 0) + 1);
-    const chosen = wanted === null ? [...tests] : tests.filter(({ id }) => wanted.has(id));
-    return chosen.sort((x, y) => worth(y) - worth(x));
+    return chosen.sort((x, y) => isOwn(y) - isOwn(x) || worth(y) - worth(x));
   }
 }
 
