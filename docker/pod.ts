@@ -61,7 +61,8 @@ export async function createPod(engine: Engine, plan: PodPlan): Promise<Pod> {
     NetworkingConfig: { EndpointsConfig: { [plan.network.name]: { IPAMConfig: { IPv4Address: plan.address } } } },
   });
   const joined = { NetworkMode: `container:${holder.id}` };
-  const [agent, ...others] = await Promise.all([
+  // All settle before any failure is told, so that none is created behind the back of the clean-up.
+  const made = await Promise.allSettled([
     create(engine, plan, 'agent', {
       Image: plan.image.name,
       Cmd: [inside.node, agentProgram],
@@ -72,6 +73,9 @@ export async function createPod(engine: Engine, plan: PodPlan): Promise<Pod> {
     }),
     ...[process, ...companions].map((each) => createNode(engine, plan, each, joined)),
   ]);
+  const failed = made.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+  const [agent, ...others] = made.map((result) => (result as PromiseFulfilledResult<Container>).value);
   return {
     node,
     plan: plan.node,
@@ -79,7 +83,7 @@ export async function createPod(engine: Engine, plan: PodPlan): Promise<Pod> {
     holder,
     process: others[0]!,
     companions: others.slice(1),
-    agent: await attachAgent(agent, `node ${node}`),
+    agent: await attachAgent(agent!, `node ${node}`),
   };
 }
 
