@@ -1,5 +1,6 @@
 /** What a verdict says of what it lacks: every note word for word, and what cannot be judged for it. */
 import { describe, expect, it } from 'vitest';
+import { crc32c } from '../../broker/protocol/index.ts';
 import { checkRun, type CheckInput } from '../../checker/check.ts';
 import type { RunDescription } from '../../checker/evidence.ts';
 import type { RunResults } from '../../checker/results.ts';
@@ -353,6 +354,25 @@ describe('observations', () => {
     expect(run.check().notes.join()).toContain('__consumer_offsets-0: the log of broker 1 cannot be read');
   });
 
+  it('leave aside what the target says that it cannot show, and name the rest of what is not checked', () => {
+    const capabilities = { exposures: true, guarantees: { order: true, agreement: { not: 'its logs are packed' } } };
+    const named = (run: Foreign): string[] => run.check().notes.filter((note) => note.includes('not checked'));
+    const run = watched();
+    run.run = { target: { name: 'x', capabilities } as never };
+    expect(named(run)).toEqual([
+      'agreement is not checked: its logs are packed',
+      'not checked of durability, for want of a trace: acknowledgements by too few in-sync replicas (ack-below-min-isr), and why a log starts later (log-start-moved)',
+      'not checked of offsets, for want of a trace: committed records that were overwritten and that no client had seen (committed-overwritten)',
+      'not checked of visibility, for want of a trace: high watermarks that went back (hw-regression)',
+      'not checked of convergence, for want of a trace: the high watermarks in the end',
+    ]);
+    const weak = new Foreign(key);
+    weak.promises = { ...weak.promises, acks: 1 };
+    weak.poll(9, []);
+    expect(named(weak)[0]).toBe('durability is not checked: acks=1 promises nothing about an acknowledged record');
+    expect(named(weak).slice(1).join()).not.toContain('durability');
+  });
+
   it('of exposures that the target cannot show tell why', () => {
     const run = watched();
     const capabilities = { exposures: { not: 'it tells no high watermark' }, guarantees: {} };
@@ -368,13 +388,4 @@ function withCodec(bytes: Uint8Array, codec: number): Uint8Array {
   view.setInt16(21, codec);
   view.setUint32(17, crc32c(changed.subarray(21)));
   return changed;
-}
-
-function crc32c(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ ((crc & 1) * 0x82f63b78);
-  }
-  return (crc ^ 0xffffffff) >>> 0;
 }

@@ -15,7 +15,7 @@ class Told {
 
   constructor(key = 'tide-0') {
     this.key = key;
-    for (const node of [1, 2, 3]) this.line(node, { event: 'start', port: 1, build: 'hw', defects: [] });
+    for (const node of [1, 2, 3, 4, 5]) this.line(node, { event: 'start', port: 1, build: 'hw', defects: [] });
     this.role(1, 0, 1, 0, 0);
     this.role(2, 0, 1, 0, 0);
   }
@@ -29,7 +29,16 @@ class Told {
 
   role(node: number, epoch: number, leader: number | null, leo: number, hw: number, more: object = {}): this {
     const role = leader === node ? 'leader' : 'follower';
-    const fields = { event: 'role', partition: this.key, leaderEpoch: epoch, role, leader, leo, hw, isr: [1, 2, 3] };
+    const fields = {
+      event: 'role',
+      partition: this.key,
+      leaderEpoch: epoch,
+      role,
+      leader,
+      leo,
+      hw,
+      isr: [1, 2, 3, 4, 5],
+    };
     return this.line(node, { ...fields, ...more });
   }
 
@@ -125,6 +134,33 @@ describe('an exposure', () => {
     const fields = { event: 'role', partition: 'tide-0', leaderEpoch: 1, role: 'follower', leader: 1 };
     again.line(2, { ...fields, leo: 1, hw: 0, isr: [1, 2, 3] }, 2);
     expect(acknowledged(again)).toEqual([[0, 0]]);
+  });
+
+  it('ends where the log of the broker ends, though more was acknowledged at once', () => {
+    const told = new Told().append(1, [0, 1, 0]).append(1, [2, 3, 0]).append(2, [0, 1, 0]).ack(0, 3);
+    expect(acknowledged(told.role(2, 1, 3, 2, 0))).toEqual([[0, 1]]);
+  });
+
+  it('stands before those of greater brokers, and of later partitions, in whatever order they come', () => {
+    const inOrder = (keys: readonly string[], nodes: readonly number[]): string[] => {
+      const told = new Told('z-0');
+      for (const [at, key] of keys.entries()) {
+        told.key = key;
+        told.role(1, 0, 1, 0, 0).append(1, [0, 0, 0]).ack(0, 0);
+        for (const node of nodes) told.append(node, [0, 0, 0]).role(node, 9 - at, 3, 1, 0);
+      }
+      return told.exposures().map(({ key, node }) => `${key} ${node}`);
+    };
+    const sorted = ['a-0 2', 'a-0 4', 'a-0 5', 'b-0 2', 'b-0 4', 'b-0 5', 'c-0 2', 'c-0 4', 'c-0 5'];
+    for (const nodes of [
+      [2, 4, 5],
+      [5, 4, 2],
+      [4, 5, 2],
+    ]) {
+      expect(inOrder(['a-0', 'b-0', 'c-0'], nodes)).toEqual(sorted);
+      expect(inOrder(['c-0', 'b-0', 'a-0'], nodes)).toEqual(sorted);
+      expect(inOrder(['b-0', 'c-0', 'a-0'], nodes)).toEqual(sorted);
+    }
   });
 
   it('stands in the order of partition, epoch and broker', () => {

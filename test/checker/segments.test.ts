@@ -97,6 +97,33 @@ describe('segments that our broker writes', () => {
   });
 });
 
+describe('the bounds of a log', () => {
+  const segments = (...bases: number[]) => bases.map((baseOffset) => ({ baseOffset, bytes: new Uint8Array(0) }));
+
+  it('are those of its segments, also of empty ones', () => {
+    expect(decodeLog([], null)).toMatchObject({ start: 0, end: 0 });
+    expect(decodeLog(segments(7), null)).toMatchObject({ start: 7, end: 7 });
+    expect(decodeLog([...segments(10), { baseOffset: 0, bytes: log }], null)).toMatchObject({ start: 0, end: 10 });
+  });
+
+  it('begin at the log start, within them', () => {
+    const at = (logStart: number) => decodeLog([{ baseOffset: 0, bytes: ours[0]! }, ...segments(5)], logStart).start;
+    expect([at(0), at(3), at(5), at(9)]).toEqual([0, 3, 5, 5]);
+    expect(decodeLog(segments(7), 3).start).toBe(7);
+  });
+
+  it('go back where a segment begins within the one before', () => {
+    const overlapping = [
+      { baseOffset: 0, bytes: log },
+      { baseOffset: 3, bytes: ours[2]! },
+    ];
+    expect(decodeLog(overlapping, null)).toMatchObject({
+      end: 4,
+      flaw: { kind: 'offset-regression', segment: 1, offset: 4 },
+    });
+  });
+});
+
 describe('a damaged segment', () => {
   it('is read up to its torn tail, wherever it was torn', () => {
     const ends = [0, ...ours.map((_, at) => ours.slice(0, at + 1).reduce((sum, batch) => sum + batch.length, 0))];
@@ -120,9 +147,21 @@ describe('a damaged segment', () => {
     ['offsets that go back', Buffer.concat([ours[2]!, ours[0]!]), 'offset-regression'],
     ['zeros where nothing was written', Buffer.concat([ours[0]!, new Uint8Array(200)]), 'torn-tail'],
     ['a format of the future', withByte(log, 16, 3), 'unsupported-format'],
-    ['an offset above 2^53', withByte(log, 0, 0x20), 'offset-too-large'],
+    ['an offset above 2^53', withByte(log, 1, 0x20), 'offset-too-large'],
+    ['an offset far above 2^53', withByte(log, 0, 0x20), 'offset-too-large'],
+    ['a length that no batch has', withByte(log, 11, 3), 'torn-tail'],
+    ['a last offset before the first', withByte(log, 23, 0x80), 'torn-tail'],
   ])('is named for %s', (_, bytes, kind) => {
     expect(read(bytes).flaw?.kind).toBe(kind);
+  });
+
+  it('is the last that is read of a log of several', () => {
+    const parts = ours.map((bytes, at) => ({ baseOffset: [0, 1, 3][at]!, bytes }));
+    expect(decodeLog(parts.toReversed(), null)).toMatchObject({ start: 0, end: 4, flaw: null });
+    const torn = parts.with(1, { baseOffset: 1, bytes: ours[1]!.subarray(0, 40) });
+    const decoded = decodeLog(torn, null);
+    expect(decoded).toMatchObject({ end: 1, flaw: { kind: 'torn-tail', segment: 1, position: 0, offset: 1 } });
+    expect(decoded.batches).toHaveLength(1);
   });
 
   it('of any bytes at all never throws', () => {

@@ -95,13 +95,16 @@ describe('a partition at the end of a run', () => {
       },
     ]);
     expect(judged({ ends: { 1: 4, 2: 4, 3: 3 }, marks: {}, isr: [1, 2] }).findings[0]?.nodes).toEqual([3]);
+    expect(judged({ ends: { 1: 4, 2: 3, 3: 4 }, marks: {}, isr: [1, 2] }).findings).toMatchObject([
+      { nodes: [2, 3], evidence: [{ source: 'trace', seq: 6 }] },
+    ]);
+    expect(judged({ isr: [1, 2] }).findings).toMatchObject([{ nodes: [3], evidence: [] }]);
   });
 
   it('that nobody leads has not settled', () => {
-    expect(judged({ leader: null })).toMatchObject({
-      told: ['tide-0 had not settled at the end: nobody leads it'],
-      doubts: [],
-    });
+    const { told, findings, doubts } = judged({ leader: null });
+    expect([told, doubts]).toEqual([['tide-0 had not settled at the end: nobody leads it'], []]);
+    expect(findings).toMatchObject([{ nodes: [], evidence: [] }]);
   });
 
   it('that was deleted, or never had a leader, is left out', () => {
@@ -151,6 +154,7 @@ describe('a run', () => {
     expect(told({ settleMs: null, residual: ['a', 'b'] })).toEqual([
       'the cluster did not settle within its bound after healing: a; b',
     ]);
+    expect(judged({ run: { settled: false } }).findings).toMatchObject([{ nodes: [], evidence: [], why: [] }]);
     expect(judged({ run: { settled: false }, damage: ['a hole'] })).toMatchObject({
       findings: [{ nodes: [], key: null }],
     });
@@ -226,6 +230,21 @@ describe('a cluster that tells no trace', () => {
       { nodes: [2, 3], why: [{ text: 'Broker 3 ended by itself: exit 3.' }, { text: 'It had said: why' }] },
     ]);
     expect(findings[0]?.why).toHaveLength(2);
+  });
+
+  it('names those who did not come back in their order', () => {
+    const lines = seen([1]).with(0, line(0, 'create', { replicas: [3, 1, 2] }));
+    const { told, findings } = judged({ run: { ...noted, settled: false }, observed: lines });
+    expect(findings).toMatchObject([{ nodes: [2, 3] }]);
+    expect(told[0]).toMatch(/broker 2 did not .*; broker 3 did not/);
+    expect(
+      judged({
+        run: { ...noted, settled: false },
+        observed: seen([1])
+          .slice(1)
+          .map((each, seq) => ({ ...each, seq })),
+      }).findings,
+    ).toMatchObject([{ nodes: [], why: [] }]);
   });
 
   it('counts the partitions into which a broker did not come back', () => {

@@ -79,6 +79,7 @@ describe('offsets as ranges', () => {
   });
 
   it.each<[readonly (readonly [number, number])[], string]>([
+    [[], 'offsets '],
     [[[7, 7]], 'offset 7'],
     [[[7, 9]], 'offsets 7 to 9'],
     [
