@@ -16,6 +16,7 @@ import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import type { Case } from './case.ts';
 import { nearestPassing } from './neighbour.ts';
 import type { Neighbour } from './neighbour.ts';
+import { nearestOrder } from './order.ts';
 import type { Shrunk } from './shrink.ts';
 import { headline, planLines, sideBySide } from './tell.ts';
 import { judge } from './trial.ts';
@@ -34,6 +35,8 @@ export interface ShrinkSummary {
   readonly seconds: number;
   readonly complete: boolean;
   readonly nearestPassing: { readonly change: string } | null;
+  /** Two events the other way round. */
+  readonly nearestOrder: { readonly change: string } | null;
   /** The same plan on every build: the verdict, and the kinds of its violations. */
   readonly builds: Readonly<
     Record<string, { readonly valid: RunResults['valid']; readonly violations: readonly string[] }>
@@ -47,14 +50,18 @@ export interface Kept {
   readonly failure: EnvironmentError | null;
 }
 
-/** So long the nearest passing plan is searched for. */
+/** So long the nearest plan and order that pass are searched for. */
 const NEIGHBOUR_BUDGET_MS = 10_000;
 
 /** Writes the folder, and says all that there is to say. */
 export function keepShrunk(shrunk: Shrunk, store: string): Kept {
-  const { smallest, signature } = shrunk;
+  const { smallest, signature, anomaly } = shrunk;
   const startedMs = performance.now();
-  const neighbour = nearestPassing(smallest, () => performance.now() - startedMs < NEIGHBOUR_BUDGET_MS);
+  const mayGoOn = (): boolean => performance.now() - startedMs < NEIGHBOUR_BUDGET_MS;
+  const neighbours = {
+    inTime: nearestPassing(smallest, mayGoOn),
+    inOrder: nearestOrder(smallest, anomaly, mayGoOn),
+  };
   const results = onAllBuilds(smallest);
   const { directory, failure: homeless } = placeIn(store);
   const folder = directory === null ? null : shownPath(directory);
@@ -69,14 +76,15 @@ export function keepShrunk(shrunk: Shrunk, store: string): Kept {
     runs: shrunk.runs,
     seconds: Math.round(shrunk.ms / 100) / 10,
     complete: shrunk.complete,
-    nearestPassing: neighbour === null ? null : { change: neighbour.change },
+    nearestPassing: changeOf(neighbours.inTime),
+    nearestOrder: changeOf(neighbours.inOrder),
     builds: Object.fromEntries(
       [...results].map(([build, { valid, anomalies }]) => [build, { valid, violations: violationsOf(anomalies) }]),
     ),
   };
   const failure = directory === null ? homeless : writeFiles(directory, shrunk, summary, results);
   const places = folder === null ? [] : placesOf(folder);
-  return { summary, lines: [...linesOf(shrunk, neighbour, results), ...places], failure };
+  return { summary, lines: [...linesOf(shrunk, neighbours, results), ...places], failure };
 }
 
 function placeIn(store: string): { readonly directory: string | null; readonly failure: EnvironmentError | null } {
@@ -156,8 +164,18 @@ function resultsOn(smallest: Case, other: Partial<Case['config']>): RunResults {
   return judge({ ...smallest, config: { ...smallest.config, ...other } }).results;
 }
 
-function linesOf(shrunk: Shrunk, neighbour: Neighbour | null, results: ReadonlyMap<string, RunResults>): string[] {
+interface Neighbours {
+  readonly inTime: Neighbour | null;
+  readonly inOrder: Neighbour | null;
+}
+
+function changeOf(neighbour: Neighbour | null): { readonly change: string } | null {
+  return neighbour === null ? null : { change: neighbour.change };
+}
+
+function linesOf(shrunk: Shrunk, { inTime, inOrder }: Neighbours, results: ReadonlyMap<string, RunResults>): string[] {
   const { smallest, signature, anomaly } = shrunk;
+  const neighbour = inTime ?? inOrder;
   const plan = neighbour === null ? planLines(smallest) : sideBySide(smallest, neighbour.passing);
   return [
     headline(shrunk),
@@ -165,9 +183,8 @@ function linesOf(shrunk: Shrunk, neighbour: Neighbour | null, results: ReadonlyM
     '',
     ...plan.map((line) => `  ${line}`),
     '',
-    ...(neighbour === null
-      ? ['no single change of a time makes it pass']
-      : [`nearest plan that passes: ${neighbour.change}`]),
+    inTime === null ? 'no single change of a time makes it pass' : `nearest plan that passes: ${inTime.change}`,
+    ...(inOrder === null ? [] : [`nearest order that passes: ${inOrder.change}`]),
     ...anomaly.why.map(({ text }) => `  ${text}`),
     '',
     `the same plan on ${[...results].map(([build, found]) => `${build}: ${verdictOf(found)}`).join(' · ')}`,

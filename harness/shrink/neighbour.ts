@@ -1,9 +1,11 @@
 /**
  * The nearest plan that passes: the smallest change of a failing case after which nothing is broken.
  *
- * One fault moved, retimed or left out, or one operation moved: the smallest moves are tried first, so that what comes
- * out is as near as a plan can be. The failing case and this one differ in a single line, and that is the explanation.
+ * One fault moved, retimed, made to wait before one of its steps, or left out, or one operation moved: the smallest moves
+ * are tried first, so that what comes out is as near as a plan can be. The failing case and this one differ in a single
+ * line, and that is the explanation.
  */
+import { describeStep } from '../../nemesis/fault-run.ts';
 import type { Fault } from '../../nemesis/schedule.ts';
 import { startMsOf, withFault, withFaults, withOperations } from './case.ts';
 import type { Case } from './case.ts';
@@ -78,6 +80,13 @@ function retimed(fault: Fault, byMs: number): (readonly [change: string, fault: 
         const steps = fault.steps.with(index, { ...step, ms: step.ms + ms });
         changes.push([`waits ${step.ms + ms} instead of ${step.ms} ms`, { ...fault, steps }]);
       }
+    }
+  }
+  if ('steps' in fault) {
+    for (const [index, step] of fault.steps.entries()) {
+      if (index === 0 || step.step === 'wait' || fault.steps[index - 1]?.step === 'wait') continue;
+      const steps = fault.steps.toSpliced(index, 0, { step: 'wait', ms: byMs });
+      changes.push([`waits ${byMs} ms before its step "${describeStep(step)}"`, { ...fault, steps }]);
     }
   }
   return changes;

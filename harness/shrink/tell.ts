@@ -24,12 +24,13 @@ export function headline({ original, smallest, runs, ms, complete }: Shrunk): st
 }
 
 /** The plan, line by line: what it runs on, the faults, the operations. */
-export function planLines({ config, schedule, load }: Case): string[] {
+export function planLines({ config, schedule, load, late = [] }: Case): string[] {
   const [, ...faults] = describeSchedule(schedule).trimEnd().split('\n');
   return [
     `${config.brokers} brokers, ${config.replicationFactor} replicas, min.insync.replicas ${config.minInsyncReplicas}, seed ${config.seed}`,
     ...load.operations.map(operationLine),
     ...faults,
+    ...late.map(({ message, byMs }) => `${message} is late by ${byMs} ms`),
     `all is healed at ${schedule.durationMs} ms`,
   ];
 }

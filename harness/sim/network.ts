@@ -141,6 +141,8 @@ export class Network {
   readonly links: Links;
   /** The kernel's clock. */
   nowNs = 0;
+  /** Asked of each message that is sent: how much later than else it is to arrive. */
+  lateness: ((lane: Lane, message: Pick<Message, 'kind' | 'correlationId'>) => number) | null = null;
   readonly #holds: Hold[] = [];
   /** Lanes whose first message was stopped by a cut or a hold. */
   #stopped: Lane[] = [];
@@ -185,7 +187,8 @@ export class Network {
     body: unknown,
   ): void {
     const sentNs = this.nowNs;
-    const dueNs = lane.dueNs(sentNs, lane.link.delayNs());
+    const laterNs = this.lateness === null ? 0 : this.lateness(lane, { kind, correlationId });
+    const dueNs = lane.dueNs(sentNs, lane.link.delayNs() + laterNs);
     lane.push({ kind, api, version, correlationId, clientId, body, sentNs, dueNs, forced: false, next: null });
   }
 

@@ -21,7 +21,7 @@ import { readSetting, writeSettings } from './run-scenario-settings.ts';
 import { ScenarioError, namesOf, unreadable } from './scenario-lines.ts';
 import { parseVerdict, verdictUsages } from './scenario-verdicts.ts';
 import type { VerdictExpectation } from './scenario-verdicts.ts';
-import type { PlannedOperation, SimulationRequest } from './simulation.ts';
+import type { LateMessage, PlannedOperation, SimulationRequest } from './simulation.ts';
 
 export interface RunScenario {
   readonly kind: 'run';
@@ -52,7 +52,7 @@ export function writeRunScenario(
   expectations: readonly RunExpectation[],
   story: string,
 ): string {
-  const { config, schedule, load, codec } = request;
+  const { config, schedule, load, codec, late = [] } = request;
   const builds = [...new Set([config.build, ...expectations.map(({ build }) => build)])];
   const lines = [
     ...story.split('\n').map((line) => `# ${line}`.trimEnd()),
@@ -65,6 +65,7 @@ export function writeRunScenario(
     ...writeSettings(config),
     ...(codec === undefined ? [] : [`every message ${codec ? 'is encoded and decoded' : 'passes as it is'}`]),
     load === undefined ? 'load drawn from the seed' : 'load as written',
+    ...late.map(({ message, byMs }) => `${message} is late by ${byMs} ms`),
     '',
     ...schedule.faults.flatMap(faultLines),
     `heal everything at ${schedule.durationMs} ms`,
@@ -110,6 +111,7 @@ const headUsages: readonly string[] = [
   'set <name> to <value>',
   'every message is encoded and decoded|passes as it is',
   'load drawn from the seed|as written',
+  'request|response <process>#<n> is late by <n> ms',
   'heal everything at <n> ms',
 ];
 
@@ -128,6 +130,7 @@ class RunScenarioReader {
   #planSeed: number | null = null;
   #durationMs: number | null = null;
   #codec: boolean | null = null;
+  readonly #late: LateMessage[] = [];
   #written = false;
   #inStory = true;
   #line = 0;
@@ -177,6 +180,7 @@ class RunScenarioReader {
       },
       ...(this.#written ? { load: { schemaVersion: 1, operations: this.#operations } } : {}),
       ...(this.#codec === null ? {} : { codec: this.#codec }),
+      ...(this.#late.length === 0 ? {} : { late: this.#late }),
     };
     const [file, story, builds, expectations] = [this.#file, this.#story, this.#builds, this.#expectations];
     return { kind: 'run', file, story, builds, request, expectations };
@@ -192,10 +196,12 @@ class RunScenarioReader {
     const brokers = /^cluster of (\d+) brokers?$/.exec(text)?.[1];
     const defects = /^with defects? (.+)$/.exec(text)?.[1];
     const setting = /^set (\S+) to (.+)$/.exec(text);
+    const late = /^((?:request|response) \S+#\d+) is late by (\d[\d.e+-]*) ms$/.exec(text);
     if (builds !== undefined) this.#builds = namesOf(builds);
     else if (brokers !== undefined) this.#readBrokers(Number(brokers));
     else if (defects !== undefined) this.#readDefects(namesOf(defects));
     else if (setting !== null) this.#readSetting(setting[1] ?? '', setting[2] ?? '');
+    else if (late !== null) this.#readLate(late[1] ?? '', Number(late[2]));
     else if (text === 'load as written') this.#written = true;
     else if (text === 'load drawn from the seed') this.#written = false;
     else if (text === 'every message is encoded and decoded') this.#codec = true;
@@ -232,6 +238,11 @@ class RunScenarioReader {
     const changed = readSetting(this.#config, name, value);
     if (typeof changed === 'string') this.#fail(`cannot set ${name} to ${value}: ${changed}`);
     else this.#config = changed;
+  }
+
+  #readLate(message: string, byMs: number): void {
+    if (!Number.isFinite(byMs)) this.#fail('no message can be so late: give a number of milliseconds');
+    this.#late.push({ message, byMs });
   }
 
   #readPlan(text: string): boolean {

@@ -23,6 +23,8 @@ import { createRandom } from '../plan/random.ts';
 import type { Random } from '../plan/random.ts';
 import { SimCluster } from './cluster.ts';
 import type { KernelEvent } from './journal.ts';
+import { latenessOf } from './late.ts';
+import type { Lane, Message } from './network.ts';
 import { proveHealed } from './prove-healed.ts';
 import { replicasOn } from './replicas.ts';
 import { SimAdmin } from './sim-admin.ts';
@@ -39,6 +41,8 @@ const STOP_TIMEOUT_NS = 600_000 * NS_PER_MS;
 export interface Onlooker {
   /** Told every event, with the hash so far. */
   readonly onEvent?: (event: KernelEvent) => void;
+  /** Told every message that is taken in, just before. */
+  readonly onMessage?: (lane: Lane, message: Message, nowNs: number) => void;
   /** Told about once every virtual second of the load. */
   readonly onSecond?: (loadMs: number) => void;
 }
@@ -79,7 +83,7 @@ class SimulatedRun {
   };
 
   constructor(request: SimulationRequest, onlooker: Onlooker) {
-    const { config, schedule, load, codec } = request;
+    const { config, schedule, load, codec, late = [] } = request;
     const { topic, partitions, brokers, defects } = config;
     this.#request = request;
     this.#onlooker = onlooker;
@@ -100,7 +104,9 @@ class SimulatedRun {
       },
       ...(codec === undefined ? {} : { codec }),
       ...(onlooker.onEvent === undefined ? {} : { onEvent: onlooker.onEvent }),
+      ...(onlooker.onMessage === undefined ? {} : { onMessage: (lane, message) => this.#taken(lane, message) }),
     });
+    if (late.length > 0) this.#cluster.kernel.network.lateness = latenessOf(late);
     this.#starter = new Starter(this.#cluster, this.#random);
     this.#admin = new SimAdmin(this.#cluster, config.clientTimeoutMs);
     const { kernel } = this.#cluster;
@@ -224,6 +230,10 @@ class SimulatedRun {
       return condition();
     };
     return this.#cluster.kernel.runUntil(look, limitNs);
+  }
+
+  #taken(lane: Lane, message: Message): void {
+    this.#onlooker.onMessage?.(lane, message, this.#cluster.kernel.nowNs);
   }
 
   #take(line: TraceLine): void {

@@ -21,6 +21,15 @@ export interface SimulationRequest {
   readonly load?: LoadPlan;
   /** Every message is encoded and decoded as on a real wire; without it, bodies pass as they are. */
   readonly codec?: boolean;
+  /** Single messages that take longer than they would. */
+  readonly late?: readonly LateMessage[];
+}
+
+/** One message that arrives later than it would; see `late.ts`. */
+export interface LateMessage {
+  /** `request broker-2.1#17`, or `response` and the name of the request that it answers. */
+  readonly message: string;
+  readonly byMs: number;
 }
 
 /** A load written out, as a shrunk run has it; `load.json` in a run's folder. */

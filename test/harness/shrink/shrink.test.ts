@@ -55,8 +55,8 @@ describe('a shrunk failure', () => {
     if (neighbour === null) throw new Error('no neighbour passes');
     expect(judge(neighbour.passing).results.valid).toBe(true);
     const [mine, its] = [planLines(smallest), planLines(neighbour.passing)];
-    expect(mine.filter((line) => !its.includes(line))).toHaveLength(1);
-    expect(sideBySide(smallest, neighbour.passing).filter((line) => line.startsWith('fails'))).toHaveLength(1);
+    expect(its.filter((line) => !mine.includes(line))).toHaveLength(1);
+    expect(sideBySide(smallest, neighbour.passing).filter((line) => line.startsWith('passes'))).toHaveLength(1);
   });
 
   it('is told in one line', () => {

@@ -9,7 +9,7 @@ import { planOf } from '../../../harness/run/plan.ts';
 import { ScenarioError } from '../../../harness/sim/scenario-lines.ts';
 import { parseRunScenario, writeRunScenario } from '../../../harness/sim/run-scenario.ts';
 import { parseScenario } from '../../../harness/sim/scenario.ts';
-import type { PlannedOperation, SimulationRequest } from '../../../harness/sim/simulation.ts';
+import type { LateMessage, PlannedOperation, SimulationRequest } from '../../../harness/sim/simulation.ts';
 
 const ms = fc.oneof(
   fc.nat(60_000),
@@ -87,6 +87,11 @@ const config: fc.Arbitrary<RunConfig> = fc
   })
   .map((changed) => ({ ...defaultRunConfig, runtime: 'sim', ...changed }));
 
+const late: fc.Arbitrary<LateMessage> = fc.record({
+  message: fc.constantFrom('request broker-2.1#17', 'response broker-1.12#0', 'response controller.1#3'),
+  byMs: ms,
+});
+
 const request: fc.Arbitrary<SimulationRequest> = fc
   .record({
     config,
@@ -95,15 +100,17 @@ const request: fc.Arbitrary<SimulationRequest> = fc
     planSeed: fc.option(fc.nat()),
     operations: fc.option(fc.array(planned, { maxLength: 8 })),
     codec: fc.option(fc.boolean()),
+    late: fc.array(late, { maxLength: 2 }),
     drawn: fc.boolean(),
   })
-  .map(({ config: made, faults, durationMs, planSeed, operations, codec, drawn }) => ({
+  .map(({ config: made, faults, durationMs, planSeed, operations, codec, late: delays, drawn }) => ({
     config: made,
     schedule: drawn
       ? planOf({ ...made, topic: 'tide', nemesis: faultKindsOf.sim })
       : { schemaVersion: 1, seed: planSeed ?? made.seed, durationMs, faults },
     ...(operations === null ? {} : { load: { schemaVersion: 1, operations } }),
     ...(codec === null ? {} : { codec }),
+    ...(delays.length === 0 ? {} : { late: delays }),
   }));
 
 test('a request that is written down and read again is the same request', () => {

@@ -1,0 +1,44 @@
+/** One message that comes late, in a run that is otherwise the same. */
+import { expect, test } from 'vitest';
+import { nameOfMessage } from '../../../harness/sim/late.ts';
+import { simulate } from '../../../harness/sim/simulate.ts';
+import type { LateMessage, Simulation } from '../../../harness/sim/simulation.ts';
+import { requestWith } from './requests.ts';
+
+interface Played {
+  readonly simulation: Simulation;
+  /** By name of the message, in nanoseconds; a broker's only. */
+  readonly arrivals: ReadonlyMap<string, number>;
+  readonly events: readonly string[];
+}
+
+function play(late: readonly LateMessage[] = []): Played {
+  const arrivals = new Map<string, number>();
+  const events: string[] = [];
+  const simulation = simulate(
+    { ...requestWith([]), ...(late.length === 0 ? {} : { late }) },
+    {
+      onMessage: (lane, message, nowNs) => arrivals.set(nameOfMessage(lane, message), nowNs),
+      onEvent: ({ describe }) => events.push(describe()),
+    },
+  );
+  return { simulation, arrivals, events };
+}
+
+const whole = play();
+const fetched = [...whole.arrivals].find(
+  ([name, atNs]) => name.startsWith('response broker-2.') && atNs > (whole.simulation.loadStartNs ?? 0),
+);
+
+test('a late message comes exactly so much later, and before it would have come the run is the same', () => {
+  const [message, atNs] = fetched ?? ['', 0];
+  const { arrivals, events } = play([{ message, byMs: 7.25 }]);
+  expect(arrivals.get(message)).toBe(atNs + 7_250_000);
+  const before = whole.events.findIndex((line, index) => line !== events[index]);
+  expect(whole.events[before]).toContain(`${(atNs / 1e6).toFixed(3)} ms: `);
+  expect(whole.events[before]).toContain('arrives');
+});
+
+test('a message that is never sent cannot be late', () => {
+  expect(play([{ message: 'request broker-9.1#1', byMs: 500 }]).simulation.hash).toBe(whole.simulation.hash);
+});
