@@ -14,6 +14,7 @@ import {
   type SeenAck,
   type SeenElection,
   type SeenPartition,
+  type SeenReplica,
   type SeenRole,
   type SeenTruncation,
 } from './observations.ts';
@@ -41,10 +42,10 @@ export function findObservedExposures({ partitions, damage }: Observations): Obs
   let dark = 0;
   let seen = false;
   for (const partition of partitions.values()) {
-    for (const [node, { roles, highWatermarks }] of partition.byNode) {
-      seen ||= highWatermarks.length > 0;
-      for (const turn of turnsOf(roles, node)) {
-        const exposure = exposureOf(partition, node, turn);
+    for (const [node, replica] of partition.byNode) {
+      seen ||= replica.highWatermarks.length > 0;
+      for (const turn of turnsOf(replica.roles, node)) {
+        const exposure = exposureOf(partition, node, replica, turn);
         if (exposure === 'dark') dark += 1;
         else if (exposure !== null) found.push(exposure);
       }
@@ -102,17 +103,20 @@ function turnsOf(roles: readonly SeenRole[], node: number): Turn[] {
   return turns;
 }
 
-function exposureOf(partition: SeenPartition, node: number, turn: Turn): Exposure | 'dark' | null {
+function exposureOf(
+  partition: SeenPartition,
+  node: number,
+  replica: SeenReplica,
+  turn: Turn,
+): Exposure | 'dark' | null {
   const { role, leader } = turn;
-  const replica = partition.byNode.get(node);
-  if (replica === undefined) return null;
   const elected = partition.elections.findLast((each) => each.leader === leader && each.time <= turn.time + lateNs);
   // It may have followed a poll earlier, but no earlier than its leader was elected.
   const lag = turn.prompt ? 0 : pollNs;
   const earliest = Math.max(turn.time - lag, turn.after, elected?.time ?? -Infinity);
   const began = Math.min(earliest, turn.time);
   const epoch = role.epoch ?? elected?.epoch ?? null;
-  const cut = cutOf(partition, node, turn, began);
+  const cut = cutOf(partition, node, replica, turn, began);
   const at = cut === null ? began : Math.min(cut.time, began);
   // The end of its log stood still from the end of its old leader on.
   const end = cut?.from ?? lastBy(replica.ends, began)?.offset ?? 0;
@@ -123,7 +127,7 @@ function exposureOf(partition: SeenPartition, node: number, turn: Turn): Exposur
     (ack) => ack.acks !== 0 && ack.base < end && ack.isr.includes(node) && isEarlier(ack),
   );
   if (risky.length === 0) return null;
-  const highWatermark = highWatermarkAt(partition, node, role.boot, at);
+  const highWatermark = highWatermarkAt(partition, node, replica, role.boot, at);
   if (highWatermark === null) return 'dark';
   const above = risky.filter(({ last }) => last >= highWatermark);
   if (above.length === 0 || end <= highWatermark) return null;
@@ -143,8 +147,9 @@ function exposureOf(partition: SeenPartition, node: number, turn: Turn): Exposur
 
 /** The truncation that the turn led to: the first from then on, if the broker appended nothing between the two. */
 function cutOf(
-  { truncations, byNode }: SeenPartition,
+  { truncations }: SeenPartition,
   node: number,
+  { ends }: SeenReplica,
   { role, time, prompt, after, until }: Turn,
   began: number,
 ): SeenTruncation | null {
@@ -157,26 +162,31 @@ function cutOf(
   // What is appended before a late role is seen may have come from the leader that is followed already.
   const first = prompt ? Math.min(time, cut.time) : time;
   const last = Math.max(time, cut.time);
-  const appended = byNode.get(node)?.ends.some((end) => end.time > first && end.time < last && end.time !== cut.time);
-  return appended === true ? null : cut;
+  const appended = ends.some((end) => end.time > first && end.time < last && end.time !== cut.time);
+  return appended ? null : cut;
 }
 
 /**
  * The last that was seen of it in this boot. What it acknowledged itself under acks=all, as the leader, was below it. As a
  * leader it says nothing of it: if it has led since without acknowledging anything, nobody knows.
  */
-function highWatermarkAt({ byNode, acks }: SeenPartition, node: number, boot: number, at: number): number | null {
-  const replica = byNode.get(node);
-  const told = lastBy(replica?.highWatermarks ?? [], at);
+function highWatermarkAt(
+  { acks }: SeenPartition,
+  node: number,
+  { roles, highWatermarks }: SeenReplica,
+  boot: number,
+  at: number,
+): number | null {
+  const told = lastBy(highWatermarks, at);
   const acknowledged = acks.findLast((ack) => ack.node === node && ack.acks === acksAll && ack.time <= at) ?? null;
-  const started = replica?.roles.find((role) => role.boot === boot)?.time ?? at;
+  const started = roles.find((role) => role.boot === boot)?.time ?? at;
   let highWatermark: number | null = told?.boot === boot ? told.offset : null;
   let time = told?.boot === boot ? told.time : -Infinity;
   if (acknowledged !== null && acknowledged.time >= Math.max(started, time)) {
     highWatermark = Math.max(highWatermark ?? 0, acknowledged.last + 1);
     time = acknowledged.time;
   }
-  const hasLed = replica?.roles.some((role) => role.role === 'leader' && role.time > time && role.time <= at) ?? false;
+  const hasLed = roles.some((role) => role.role === 'leader' && role.time > time && role.time <= at);
   return hasLed ? null : highWatermark;
 }
 
