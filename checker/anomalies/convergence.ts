@@ -35,7 +35,7 @@ export function findNoConvergence(evidence: Evidence): Finding[] {
     return [];
   }
   const states = finalStates(evidence);
-  if (!run.settled) return [notSettled(evidence, states ?? [])];
+  if (!run.settled) return notSettled(evidence, states ?? []);
   if (states === null || evidence.logs === null) {
     const what = run.traced === false ? 'observations without a gap' : 'a whole trace';
     unknownBecause(evidence, 'convergence', `the final state cannot be looked at without ${what} and the logs`);
@@ -81,7 +81,7 @@ function lastSeen(observed: Observations | null): FinalState[] | null {
 }
 
 /** With the brokers that are not in sync everywhere, and what those of them said that ended by themselves. */
-function notSettled(evidence: Evidence, states: readonly FinalState[]): Finding {
+function notSettled(evidence: Evidence, states: readonly FinalState[]): Finding[] {
   const { run } = evidence;
   const { residual, settleMs, ends = [] } = run;
   const bound = settleMs === null ? 'within its bound' : `within ${Math.round(settleMs)} ms`;
@@ -89,6 +89,15 @@ function notSettled(evidence: Evidence, states: readonly FinalState[]): Finding 
   for (const { replicas, isr } of states)
     for (const node of replicas ?? []) if (!isr.includes(node)) missing.set(node, (missing.get(node) ?? 0) + 1);
   const nodes = run.traced === false ? [...missing.keys()].sort((x, y) => x - y) : [];
+  const isExcused = (node: number): boolean => {
+    const own = ends.filter((end) => end.node === node);
+    return own.length > 0 && own.every(({ blame }) => blame === 'environment');
+  };
+  if (nodes.length > 0 && nodes.every(isExcused)) {
+    const who = `${brokers(nodes)} ${nodes.length === 1 ? 'was' : 'were'} ended by the environment and did not come back`;
+    unknownBecause(evidence, 'convergence', who);
+    return [];
+  }
   const never = nodes.map(
     (node) =>
       `broker ${node} did not come back into the ISR of ${plural(missing.get(node) ?? 0, 'partition', 'partitions')}`,
@@ -96,10 +105,12 @@ function notSettled(evidence: Evidence, states: readonly FinalState[]): Finding 
   const reasons = [...listed(residual), ...never];
   const why = ends.filter(({ node, blame }) => blame === 'node' && nodes.includes(Number(node))).flatMap(endedSteps);
   const told = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
-  return {
-    ...finding(null, `the cluster did not settle ${bound} after healing${told}`, nodes, []),
-    why: listed(why),
-  };
+  return [
+    {
+      ...finding(null, `the cluster did not settle ${bound} after healing${told}`, nodes, []),
+      why: listed(why),
+    },
+  ];
 }
 
 /** What is wrong with the final state of one partition, in words; the nodes concerned. */

@@ -29,6 +29,8 @@ const noSpace = /No space left on device|Disk quota exceeded/;
 
 /** From a broker's last words until it is started again. */
 const RESTART_PAUSE_MS = 1_500;
+/** So many ends of one broker are seen at most before it is left down, whoever is to blame. */
+const EXCUSES_MAX = 3;
 
 export class SelfEnds {
   /** Of a cluster that is observed. */
@@ -69,8 +71,12 @@ export class SelfEnds {
   excused(node: NodeName, words: string): void {
     const index = this.ends.findLastIndex((end) => end.node === node);
     const end = this.ends[index];
-    if (end !== undefined)
-      this.ends[index] = { ...end, blame: 'environment', detail: `it had lost its session: ${words}` };
+    if (end === undefined) return;
+    this.ends[index] = { ...end, blame: 'environment', detail: `it had lost its session: ${words}` };
+    // What was no fault of its own does not count as its one chance; but a host that stays busy must not keep us for ever.
+    if (this.ends.filter((each) => each.node === node).length >= EXCUSES_MAX) return;
+    this.#restarted.delete(node);
+    if (this.#mending !== null && this.#down.has(node)) this.#startAgain(this.#mending, node);
   }
 
   /** The load begins. */

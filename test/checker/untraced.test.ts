@@ -213,6 +213,36 @@ describe('convergence without a trace', () => {
   });
 });
 
+describe('a broker that never came back', () => {
+  /** Broker 3 is out of the ISR at the end, and these ended. */
+  function missing(...blames: readonly ('node' | 'environment')[]): Foreign {
+    const run = whole();
+    run.see('controller', 'metadata', { event: 'isr', leaderEpoch: 0, from: [2, 1, 3], to: [2, 1] });
+    const ends = blames.map((blame) => ({
+      node: 3,
+      detail: 'no session',
+      lastLines: [],
+      blame,
+      phase: 'start' as const,
+    }));
+    run.run = { settled: false, ends };
+    return run;
+  }
+
+  it('because its environment ended it leaves convergence unknown', () => {
+    const { anomalies, guarantees, notes } = missing('environment').check();
+    expect(anomalies).toEqual([]);
+    expect(guarantees.convergence).toBe('unknown');
+    expect(notes.join('\n')).toContain('broker 3 was ended by the environment and did not come back');
+  });
+
+  it('is accused where it ended itself too, or nothing ended it', () => {
+    const kinds = (run: Foreign): string[] => run.check().anomalies.map(({ kind }) => kind);
+    expect(kinds(missing('environment', 'node'))).toEqual(expect.arrayContaining(['failed-start', 'no-convergence']));
+    expect(kinds(missing())).toEqual(['no-convergence']);
+  });
+});
+
 describe('a process that ended', () => {
   const end = { node: 1, detail: 'exit code 1', lastLines: ['a', 'b'], phase: 'running' } as const;
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SelfEnds } from '../../../harness/run/self-ends.ts';
+import { paperCluster } from './paper-cluster.ts';
 
 /** What became of brokers that ended, one after the other, having said these lines last. */
 function after(...ends: readonly (readonly [node: number, lastLines: readonly string[]])[]) {
@@ -71,5 +72,20 @@ describe('a foreign broker that ends itself', () => {
       { node: 2, blame: 'environment', detail: 'it had lost its session: Timed out waiting for connection' },
     ]);
     expect([failures, [...selfEnds.gone()]]).toEqual([[], [1, 2]]);
+  });
+
+  it('is started again once; an end by a lost session does not count, but for a few', () => {
+    const { selfEnds } = stage();
+    const end = { end: () => ({ lastLines: [], phase: 'start' as const }) };
+    const again = (excuse: boolean): boolean => {
+      selfEnds.started(2);
+      selfEnds.ended(end, 2, 'Fatal error', 'node');
+      if (excuse) selfEnds.excused(2, 'Session expired');
+      return selfEnds.isMending();
+    };
+    selfEnds.begin();
+    selfEnds.mend(paperCluster());
+    expect([again(true), again(true), again(true), again(false)]).toEqual([true, true, false, false]);
+    selfEnds.close();
   });
 });
