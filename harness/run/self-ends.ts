@@ -76,7 +76,8 @@ export class SelfEnds {
     // What was no fault of its own does not count as its one chance; but a host that stays busy must not keep us for ever.
     if (this.ends.filter((each) => each.node === node).length >= EXCUSES_MAX) return;
     this.#restarted.delete(node);
-    if (this.#mending !== null && this.#down.has(node)) this.#startAgain(this.#mending, node);
+    const isIdle = this.#down.has(node) && !this.#waiting.has(node);
+    if (this.#mending !== null && isIdle) this.#startAgain(this.#mending, node);
   }
 
   /** The load begins. */
