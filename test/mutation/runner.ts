@@ -7,7 +7,7 @@
  * without a seed gets one, so that a kill can be seen again.
  */
 import { registerHooks } from 'node:module';
-import { globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';
 import { declareClassPlugin, PluginKind, commonTokens, tokens } from '@stryker-mutator/api/plugin';
@@ -43,16 +43,30 @@ interface Checker {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Stryker takes for endless what is done a hundred times as often as without the mutant; here ten times are enough. */
-const hitsTooGenerous = 10;
+/**
+ * A mutant that a test reaches so many times as often as the sound code is endless. That is Stryker's own measure, which
+ * it takes of all tests together: an endless loop then takes minutes to be told.
+ */
+const endlessFactor = 100;
+/** So often at least. */
+const endlessHits = 20_000;
+
+/** What the dry run saw: kept beside the tests, for the processes that come after one that had to be ended. */
+interface Memory {
+  /** How long each test took. */
+  readonly costsMs: Readonly<Record<string, number>>;
+  /** How often each test reached each mutant. */
+  readonly hits: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+const memoryFile = 'dry-run.json';
 
 class CheckerRunner implements TestRunner {
   static readonly inject = tokens(commonTokens.options);
   readonly #options: Checker;
   readonly #context: InstrumenterContext;
   readonly #kills = new Map<string, number>();
-  /** How long each test took in the dry run. */
-  readonly #costsMs = new Map<string, number>();
+  #memory: Memory = { costsMs: {}, hits: {} };
   #tests: readonly CollectedTest[] | null = null;
 
   constructor(options: StrykerOptions) {
@@ -69,29 +83,30 @@ class CheckerRunner implements TestRunner {
     const tests: TestResult[] = [];
     for (const test of await this.#load()) {
       this.#context.currentTestId = test.id;
-      const result = await resultOf(test);
-      tests.push(result);
-      this.#costsMs.set(test.id, result.timeSpentMs);
+      tests.push(await resultOf(test));
       delete this.#context.currentTestId;
     }
     const { mutantCoverage } = this.#context;
+    const costsMs = Object.fromEntries(tests.map(({ id, timeSpentMs }) => [id, timeSpentMs]));
+    this.#memory = { costsMs, hits: mutantCoverage?.perTest ?? {} };
+    writeFileSync(memoryFile, JSON.stringify(this.#memory));
     return { status: DryRunStatus.Complete, tests, ...(mutantCoverage === undefined ? {} : { mutantCoverage }) };
   }
 
   async mutantRun(options: MutantRunOptions): Promise<MutantRunResult> {
     const context = this.#context;
     context.hitCount = 0;
-    const hitLimit = options.hitLimit === undefined ? undefined : options.hitLimit / hitsTooGenerous;
-    if (hitLimit === undefined) delete context.hitLimit;
-    else context.hitLimit = hitLimit;
+    context.hitLimit = endlessHits;
     if (options.mutantActivation === 'static') context.activeMutant = options.activeMutant.id;
     const tests: TestResult[] = [];
     try {
       for (const test of this.#inOrder(await this.#load(), options)) {
         context.activeMutant = options.activeMutant.id;
+        context.hitCount = 0;
+        context.hitLimit = this.#hitLimit(test, options.activeMutant.id);
         const result = await resultOf(test);
         tests.push(result);
-        const over = determineHitLimitReached(context.hitCount, hitLimit);
+        const over = determineHitLimitReached(context.hitCount, context.hitLimit);
         if (over !== undefined) return toMutantRunResult(over);
         if (result.status === TestStatus.Failed) {
           this.#kills.set(test.id, (this.#kills.get(test.id) ?? 0) + 1);
@@ -112,6 +127,7 @@ class CheckerRunner implements TestRunner {
 
   async #load(): Promise<readonly CollectedTest[]> {
     if (this.#tests !== null) return this.#tests;
+    if (existsSync(memoryFile)) this.#memory = JSON.parse(readFileSync(memoryFile, 'utf8')) as Memory;
     Object.assign(process.env, this.#options.env);
     const { default: fc } = await import('fast-check');
     fc.configureGlobal({ seed: 1, numRuns: 30 });
@@ -121,6 +137,10 @@ class CheckerRunner implements TestRunner {
     const not = new RegExp(this.#options.exceptTitles);
     this.#tests = collected.filter(({ name }) => !not.test(name));
     return this.#tests;
+  }
+
+  #hitLimit({ id }: CollectedTest, mutant: string): number {
+    return Math.max(endlessHits, (this.#memory.hits[id]?.[mutant] ?? 0) * endlessFactor);
   }
 
   /** First the tests of the source itself, then those with the most kills for their time. */
@@ -133,7 +153,7 @@ class CheckerRunner implements TestRunner {
       file.startsWith(`${own}.`) || file.startsWith(`${own}/`) ? 1 : 0;
     // What has killed nothing yet counts as half a kill.
     const worth = ({ id }: CollectedTest): number =>
-      ((this.#kills.get(id) ?? 0) + 0.5) / ((this.#costsMs.get(id) ?? 0) + 1);
+      ((this.#kills.get(id) ?? 0) + 0.5) / ((this.#memory.costsMs[id] ?? 0) + 1);
     return chosen.sort((x, y) => isOwn(y) - isOwn(x) || worth(y) - worth(x));
   }
 }
