@@ -62,7 +62,7 @@ describe('a plan that is played again', () => {
 describe('what is drawn for a target', () => {
   it('holds no kind that waits in its steps for what is not shown; what ends by the clock instead stays', () => {
     const blind = { ...able, triggers: { 'full-isr': { not: 'it has no ISR' }, 'steps-done': { not: 'who knows' } } };
-    expect([...faultsBeyondTarget(blind).keys()]).toEqual(['rolling-restart', 'handover-crash']);
+    expect([...faultsBeyondTarget(blind).keys()]).toEqual(['rolling-restart', 'handover-crash', 'rejoin-crash']);
     expect(unseenOf(blind)).toEqual(['full-isr']);
     expect(faultsBeyondTarget(able).size).toBe(0);
   });
