@@ -38,6 +38,8 @@ registerHooks({
 interface Checker {
   readonly tests: readonly string[];
   readonly except: readonly string[];
+  /** Tests that draw or compare much; `--quick` leaves them out. */
+  readonly slow: readonly string[];
   /** Titles of tests that measure or draw for long. */
   readonly exceptTitles: string;
   readonly env: Readonly<Record<string, string>>;
@@ -132,7 +134,9 @@ class CheckerRunner implements TestRunner {
     const { default: fc } = await import('fast-check');
     fc.configureGlobal({ seed: 1, numRuns: 30 });
     const { collect, collected } = await import('./stand-in.ts');
-    const files = globSync([...this.#options.tests], { exclude: [...this.#options.except] }).sort();
+    const { tests, except, slow } = this.#options;
+    const exclude = process.env['MUTATION_QUICK'] === undefined ? [...except] : [...except, ...slow];
+    const files = globSync([...tests], { exclude }).sort();
     for (const file of files) await collect(file, pathToFileURL(resolve(file)).href);
     const not = new RegExp(this.#options.exceptTitles);
     this.#tests = collected.filter(({ name }) => !not.test(name));
