@@ -84,7 +84,6 @@ export function conduct(state: ConductorState, event: ConductorEvent, nowNs: num
       break;
     case 'trace':
       foldLine(state.view, event.line);
-      // The common case, by far: nobody waits for anything that this line could show.
       if (!isWatching(state, event.line)) return effects;
       break;
     case 'acted':
@@ -104,6 +103,16 @@ export function conduct(state: ConductorState, event: ConductorEvent, nowNs: num
   return effects;
 }
 
+/**
+ * A trace line that nobody waits for, which is the common case by far: it is noted, and nothing comes of it. One that
+ * somebody waits for is not taken, and has to be conducted. Returns whether it was taken.
+ */
+export function takeQuietly(state: ConductorState, line: TraceLine): boolean {
+  if (isWatching(state, line)) return false;
+  foldLine(state.view, line);
+  return true;
+}
+
 /** Whether any fault waits for what such a line shows; if none does, only time and answers can move the conductor. */
 export function isWatching({ loadStartNs, runs }: ConductorState, { event }: TraceLine): boolean {
   if (loadStartNs === null) return false;
@@ -114,16 +123,14 @@ export function isWatching({ loadStartNs, runs }: ConductorState, { event }: Tra
 /** When the conductor wants a `deadline` event; Infinity when only other events can move it. */
 export function nextDeadlineNs(state: ConductorState): number {
   const around = surroundingsOf(state);
-  const acts = hand.nextActDeadlineNs(state.hands);
-  if (around === null) return acts;
-  const end = around.loadStartNs + state.schedule.durationMs * NS_PER_MS;
-  return Math.min(
-    acts,
-    state.finishing === null ? end : Number.POSITIVE_INFINITY,
-    ...state.runs
-      .filter((run) => run.phase !== 'due' || !isBlocked(state, run))
-      .map((run) => nextRunDeadlineNs(run, around)),
-  );
+  let next = hand.nextActDeadlineNs(state.hands);
+  if (around === null) return next;
+  if (state.finishing === null) next = Math.min(next, around.loadStartNs + state.schedule.durationMs * NS_PER_MS);
+  for (const run of state.runs) {
+    if (run.phase === 'ended' || (run.phase === 'due' && isBlocked(state, run))) continue;
+    next = Math.min(next, nextRunDeadlineNs(run, around));
+  }
+  return next;
 }
 
 /** Whether every fault has ended, which a schedule may do long before its time is up. */

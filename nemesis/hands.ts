@@ -38,6 +38,8 @@ export interface Credit {
 export interface Hands {
   readonly cutsHeld: Map<string, readonly Cut[]>;
   readonly slowHeld: Map<string, readonly SlowLink[]>;
+  /** What all who hold links want together; put together anew with every change of it. */
+  wanted: WantedLinks;
   inForce: WantedLinks;
   /** Send the wanted network again even if nothing changed: the last healing leaves nothing to belief. */
   repeatLinks: boolean;
@@ -52,6 +54,8 @@ export interface Hands {
 interface WantedLinks {
   readonly cuts: readonly Cut[];
   readonly slow: readonly SlowLink[];
+  /** All of it in one text, by which two are compared. */
+  readonly text: string;
 }
 
 interface ProcessHand {
@@ -73,7 +77,8 @@ export function createHands(brokers: readonly NodeId[]): Hands {
   return {
     cutsHeld: new Map(),
     slowHeld: new Map(),
-    inForce: { cuts: [], slow: [] },
+    wanted: wantedLinks([], []),
+    inForce: wantedLinks([], []),
     repeatLinks: false,
     swallowed: new Map(),
     slowed: new Map(),
@@ -85,15 +90,18 @@ export function createHands(brokers: readonly NodeId[]): Hands {
 
 export function holdCuts(hands: Hands, fault: string, cuts: readonly Cut[]): void {
   hands.cutsHeld.set(fault, uniteCuts([hands.cutsHeld.get(fault) ?? [], cuts]));
+  uniteWanted(hands);
 }
 
 export function holdSlow(hands: Hands, fault: string, links: readonly SlowLink[]): void {
   hands.slowHeld.set(fault, uniteSlowLinks([hands.slowHeld.get(fault) ?? [], links]));
+  uniteWanted(hands);
 }
 
 export function releaseLinks(hands: Hands, fault: string): void {
   hands.cutsHeld.delete(fault);
   hands.slowHeld.delete(fault);
+  uniteWanted(hands);
 }
 
 /** Holds a process paused or down. Says so when another fault had brought it there before: that proves nothing. */
@@ -132,10 +140,9 @@ export function isCalling(hands: Hands, fault: string): boolean {
 /** The actions that are missing between what is wanted and what is, as far as nothing of the kind is under way. */
 export function reconcile(hands: Hands, nowNs: number): Act[] {
   const acts: Act[] = [];
-  const wanted = wantedLinks(hands);
-  if (!isBusy(hands, 'links') && (hands.repeatLinks || !sameLinks(wanted, hands.inForce))) {
+  if ((hands.repeatLinks || hands.wanted.text !== hands.inForce.text) && !isBusy(hands, 'links')) {
     hands.repeatLinks = false;
-    const { cuts, slow } = wanted;
+    const { cuts, slow } = hands.wanted;
     acts.push(give(hands, { port: 'links', cuts, ...(slow.length === 0 ? {} : { slow }) }, [], nowNs));
   }
   for (const [node, process] of hands.processes) {
@@ -159,7 +166,7 @@ export function takeAnswer(hands: Hands, id: string, evidence: Evidence): Credit
   const { action, faults } = pending;
   switch (action.port) {
     case 'links':
-      hands.inForce = { cuts: action.cuts, slow: action.slow ?? [] };
+      hands.inForce = wantedLinks(action.cuts, action.slow ?? []);
       addCounts(hands.swallowed, evidence.facts['dropped']);
       addCounts(hands.slowed, evidence.facts['slowed']);
       return [];
@@ -181,6 +188,7 @@ export function takeAnswer(hands: Hands, id: string, evidence: Evidence): Credit
 
 /** Answers that did not come in time, as failures. */
 export function expireActs(hands: Hands, nowNs: number): Credit[] {
+  if (hands.pending.size === 0) return [];
   const late = [...hands.pending].filter(([, { deadlineNs }]) => deadlineNs <= nowNs);
   return late.flatMap(([id]) => takeAnswer(hands, id, { effective: false, facts: { error: 'no answer' } }));
 }
@@ -191,7 +199,7 @@ export function nextActDeadlineNs(hands: Hands): number {
 
 /** Whether the network is as wanted. */
 export function linksAreSettled(hands: Hands): boolean {
-  return !isBusy(hands, 'links') && sameLinks(wantedLinks(hands), hands.inForce);
+  return hands.wanted.text === hands.inForce.text && !isBusy(hands, 'links');
 }
 
 /** Whether the process is in its wanted state, or cannot be brought there. */
@@ -220,9 +228,10 @@ function give(hands: Hands, action: Action, faults: readonly string[], nowNs: nu
 }
 
 function isBusy(hands: Hands, what: 'links' | NodeName): boolean {
-  return [...hands.pending.values()].some(({ action }) =>
-    action.port === 'process' ? action.node === what : action.port === what,
-  );
+  for (const { action } of hands.pending.values()) {
+    if (action.port === 'process' ? action.node === what : action.port === what) return true;
+  }
+  return false;
 }
 
 function processOf(hands: Hands, node: NodeName): ProcessHand {
@@ -231,12 +240,21 @@ function processOf(hands: Hands, node: NodeName): ProcessHand {
   return process;
 }
 
-function wantedLinks(hands: Hands): WantedLinks {
-  return { cuts: uniteCuts(hands.cutsHeld.values()), slow: uniteSlowLinks(hands.slowHeld.values()) };
+function uniteWanted(hands: Hands): void {
+  hands.wanted = wantedLinks(uniteCuts(hands.cutsHeld.values()), uniteSlowLinks(hands.slowHeld.values()));
+}
+
+function wantedLinks(cuts: readonly Cut[], slow: readonly SlowLink[]): WantedLinks {
+  const texts = [
+    ...cuts.map((cut) => `${nameOfCut(cut)} ${cut.mode ?? 'drop'}`),
+    ...slow.map((link) => `${nameOfCut(link)} ${link.delayMs} ${link.jitterMs} ${link.loss}`),
+  ];
+  return { cuts, slow, text: texts.join() };
 }
 
 /** The verb that brings a process nearer to what is wanted of it. */
 function missingVerb({ state, held }: ProcessHand): ProcessVerb | null {
+  if (held.size === 0 && state === 'running') return null;
   const holds = [...held.values()];
   const ending = endings.find((how) => holds.includes(how));
   if (ending !== undefined) return state === 'down' ? null : ending;
@@ -268,13 +286,4 @@ function addCounts(counts: Map<string, number>, told: unknown): void {
   for (const [name, count] of Object.entries(told)) {
     if (typeof count === 'number') counts.set(name, (counts.get(name) ?? 0) + count);
   }
-}
-
-function sameLinks(some: WantedLinks, others: WantedLinks): boolean {
-  const asText = ({ cuts, slow }: WantedLinks): string =>
-    [
-      ...cuts.map((cut) => `${nameOfCut(cut)} ${cut.mode ?? 'drop'}`),
-      ...slow.map((link) => `${nameOfCut(link)} ${link.delayMs} ${link.jitterMs} ${link.loss}`),
-    ].join();
-  return asText(some) === asText(others);
 }

@@ -4,8 +4,8 @@
  * A field that a version does not have arrives with its default, whatever the sender put into it. So a body that is
  * handed over as an object must be cut to its version first, or a field would be smuggled that no wire carries.
  *
- * Invariant: the result equals what encoding and decoding would give. Where a version has every field of its table, that
- * is the body itself.
+ * Invariant: the result equals what encoding and decoding would give. Where that differs in nothing from the body, as
+ * where a version has every field of its table, it is the body itself; what is cut is a copy.
  */
 import { apis } from './apis/index.ts';
 import type { ApiName, RequestBody, ResponseBody } from './apis/index.ts';
@@ -57,20 +57,36 @@ function cutOf(shape: Shape, version: number): Cut {
 
 function arrayCut(element: Cut): Cut {
   if (element === null) return null;
-  return (value) => (value === null ? null : (value as readonly unknown[]).map((each) => element(each)));
+  return (value) => {
+    if (value === null) return null;
+    const elements = value as readonly unknown[];
+    let carried: unknown[] | null = null;
+    for (let index = 0; index < elements.length; index += 1) {
+      const cut = element(elements[index]);
+      if (cut === elements[index]) continue;
+      carried ??= elements.slice();
+      carried[index] = cut;
+    }
+    return carried ?? elements;
+  };
 }
 
 function structCut(fields: readonly FieldShape[], version: number): Cut {
-  const absent = fields.filter(({ since, until }) => version < since || version > until);
-  const defaults = Object.fromEntries(absent.map(({ name, defaultValue }) => [name, defaultValue]));
-  const cuts = fields.flatMap((field) => {
-    const cut = absent.includes(field) ? null : cutOf(field.shape, version);
-    return cut === null ? [] : [{ name: field.name, cut }];
+  const cuts = fields.flatMap(({ name, since, until, shape, defaultValue }) => {
+    if (version < since || version > until) return [{ name, cut: () => defaultValue }];
+    const cut = cutOf(shape, version);
+    return cut === null ? [] : [{ name, cut }];
   });
-  if (absent.length === 0 && cuts.length === 0) return null;
+  if (cuts.length === 0) return null;
   return (value) => {
-    const carried = { ...(value as Readonly<Record<string, unknown>>), ...defaults };
-    for (const { name, cut } of cuts) carried[name] = cut(carried[name]);
-    return carried;
+    const fieldsOf = value as Readonly<Record<string, unknown>>;
+    let carried: Record<string, unknown> | null = null;
+    for (const { name, cut } of cuts) {
+      const part = cut(fieldsOf[name]);
+      if (part === fieldsOf[name]) continue;
+      carried ??= { ...fieldsOf };
+      carried[name] = part;
+    }
+    return carried ?? value;
   };
 }

@@ -41,6 +41,7 @@ import {
   fetchRequest,
   fetchable,
   listOffsetsRequest,
+  noErrors,
   readFetch,
   resolvePositions,
 } from './consumer.ts';
@@ -140,7 +141,7 @@ function invoke(turn: Turn, operation: ClientOperation): void {
     refreshed: !isStale(state.view, keysOf(state, operation), nowNs, config.metadataMaxAgeMs * nsPerMs),
     metadataFailure: 'timeout',
     poll: null,
-    errors: {},
+    errors: noErrors,
     pending: null,
   };
   proceed(turn, state.current);
@@ -205,14 +206,13 @@ function poll(turn: Turn, current: Current): void {
     refuse(turn, current, view.leaderless.get(first ?? '') ?? errorName(ErrorCode.LEADER_NOT_AVAILABLE));
     return;
   }
-  const { node, keys } = current.poll;
-  const unanswered = keys.filter((key) => current.errors[key] === undefined);
-  const question = listOffsetsRequest(consumer, unanswered);
+  const { node, assigned } = current.poll;
+  const question = listOffsetsRequest(consumer, assigned, current.errors);
   if (question !== null) {
     request(turn, current, node, 'ListOffsets', question, current.deadlineNs);
     return;
   }
-  const ready = fetchable(consumer, keys);
+  const ready = fetchable(consumer, assigned);
   if (ready.length > 0)
     request(turn, current, node, 'Fetch', fetchRequest(consumer, ready, config), current.deadlineNs);
   else refuse(turn, current, firstOf(current.errors) ?? 'malformed', { node, errors: current.errors });
@@ -267,7 +267,7 @@ function takeResponse(turn: Turn, event: ClientResponse): void {
       break;
     case 'ListOffsets': {
       current.pending = null;
-      const { errors, staleMetadata } = resolvePositions(state.consumer, current.poll?.keys ?? [], event.body);
+      const { errors, staleMetadata } = resolvePositions(state.consumer, current.poll?.assigned ?? [], event.body);
       current.errors = { ...current.errors, ...errors };
       state.view.stale ||= staleMetadata;
       proceed(turn, current);
@@ -310,10 +310,9 @@ function takeProduced(
   view.stale ||= isMetadataStale(answer.errorCode);
   const outcome = sendVerdict(answer.errorCode, config.acks, true);
   const offset = answer.baseOffset >= 0 ? answer.baseOffset : null;
-  complete(turn, current, {
-    ...sendCompletion(operation, outcome, config.acks, offset),
-    ...(answer.errorCode === ErrorCode.NONE ? {} : { error: errorName(answer.errorCode) }),
-  });
+  const completion: Ending = sendCompletion(operation, outcome, config.acks, offset);
+  if (answer.errorCode !== ErrorCode.NONE) completion.error = errorName(answer.errorCode);
+  complete(turn, current, completion);
 }
 
 function takeFetched(turn: Turn, current: Current, body: ResponseBody<'Fetch'>): void {
@@ -321,15 +320,12 @@ function takeFetched(turn: Turn, current: Current, body: ResponseBody<'Fetch'>):
   const whole = body.errorCode;
   const reading = readFetch(consumer, body, config);
   view.stale ||= reading.staleMetadata || isMetadataStale(whole);
-  const errors = { ...current.errors, ...reading.errors };
+  const errors = reading.errors === noErrors ? current.errors : { ...current.errors, ...reading.errors };
   const [type, error] = fetchVerdict(whole, reading, errors);
-  complete(turn, current, {
-    type,
-    f: 'poll',
-    value: [['poll', reading.polled]],
-    ...(error === undefined ? {} : { error }),
-    ...(Object.keys(errors).length === 0 ? {} : { errors }),
-  });
+  const completion: Ending = { type, f: 'poll', value: [['poll', reading.polled]] };
+  if (error !== undefined) completion.error = error;
+  if (Object.keys(errors).length > 0) completion.errors = errors;
+  complete(turn, current, completion);
 }
 
 /** A poll that was served for any key is `ok`; records of a damaged answer are shown, but the operation is unknown. */
@@ -383,23 +379,24 @@ function refuse(turn: Turn, current: Current, error: string, also: Partial<Compl
   complete(turn, current, { type: 'fail', ...invocation(current.operation, turn.state.config.acks), error, ...also });
 }
 
-/** Ends the operation; the attempt that was under way, if any, gives its broker and message. */
-function complete(turn: Turn, current: Current, completion: Completion): void {
+/** Ends the operation; the attempt that was under way, if any, gives its broker and message to the completion. */
+function complete(turn: Turn, current: Current, completion: Ending): void {
   const { state } = turn;
   const { pending } = current;
-  const attempt =
-    pending === null || pending.api === 'Metadata'
-      ? {}
-      : pending.api === 'ListOffsets'
-        ? { node: pending.node }
-        : { node: pending.node, msg: `${clientId(state.config.process)}#${pending.correlationId}` };
+  if (pending !== null && pending.api !== 'Metadata') {
+    completion.node = pending.node;
+    if (pending.api !== 'ListOffsets') completion.msg = `${clientId(state.config.process)}#${pending.correlationId}`;
+  }
   state.current = null;
-  turn.effects.push({ type: 'complete', completion: { ...completion, ...attempt } });
+  turn.effects.push({ type: 'complete', completion });
 }
+
+/** A completion that is being made. */
+type Ending = { -readonly [K in keyof Completion]: Completion[K] };
 
 /** The keys that an operation needs leaders for. */
 function keysOf(state: ClientState, operation: Current['operation']): readonly Key[] {
-  return operation.f === 'send' ? [operation.key] : [...state.consumer.positions.keys()];
+  return operation.f === 'send' ? [operation.key] : state.consumer.keys;
 }
 
 function firstOf(errors: Readonly<Record<Key, string>>): string | undefined {

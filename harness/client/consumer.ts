@@ -19,8 +19,8 @@ import {
 import type { DecodedRecord, RequestBody, ResponseBody, Unpackers } from '../../broker/protocol/index.ts';
 import type { RecordSet } from '../../broker/protocol/records.ts';
 import type { Key, Value } from '../../checker/history.ts';
-import type { Seek } from './operations.ts';
-import { byTopic, keyOf } from './operations.ts';
+import { keyOf, splitKey } from './operations.ts';
+import type { Seek, TopicPartition } from './operations.ts';
 
 /** The next offset to read, or where to start once the broker has been asked for that offset. */
 export type Position = number | 'earliest' | 'latest';
@@ -35,8 +35,16 @@ export interface ConsumerConfig {
   readonly unpackers?: Unpackers;
 }
 
+/** A key that a consumer reads, taken apart once. */
+export interface Assigned extends TopicPartition {
+  readonly key: Key;
+}
+
 export interface ConsumerState {
   readonly positions: Map<Key, Position>;
+  /** The keys of the positions, in their order. */
+  keys: readonly Key[];
+  assigned: readonly Assigned[];
   /** The broker that the last poll asked: the next poll asks the one after it. */
   lastAsked: number;
 }
@@ -52,8 +60,17 @@ export interface FetchReading {
   readonly staleMetadata: boolean;
 }
 
+/** A broker to be polled, and which of the assigned keys it leads. */
+export interface Chosen {
+  readonly node: number;
+  readonly assigned: readonly Assigned[];
+}
+
+/** Of an answer without any. */
+export const noErrors: Readonly<Record<Key, string>> = {};
+
 export function createConsumer(): ConsumerState {
-  return { positions: new Map(), lastAsked: -1 };
+  return { positions: new Map(), keys: [], assigned: [], lastAsked: -1 };
 }
 
 export function assign(
@@ -69,50 +86,50 @@ export function assign(
     const sought = typeof seek === 'object' ? seek[key] : seek;
     consumer.positions.set(key, kept ?? sought ?? config.autoOffsetReset);
   }
+  consumer.keys = [...consumer.positions.keys()];
+  consumer.assigned = consumer.keys.map((key) => ({ key, ...splitKey(key) }));
 }
 
 /** The broker whose turn it is among the leaders of the assigned keys, and the keys that it leads. */
-export function chooseBroker(
-  consumer: ConsumerState,
-  leaders: ReadonlyMap<Key, number>,
-): { readonly node: number; readonly keys: readonly Key[] } | null {
-  const led = new Map<number, Key[]>();
-  for (const key of consumer.positions.keys()) {
+export function chooseBroker(consumer: ConsumerState, leaders: ReadonlyMap<Key, number>): Chosen | null {
+  let [first, next] = [Infinity, Infinity];
+  for (const key of consumer.keys) {
     const leader = leaders.get(key);
     if (leader === undefined) continue;
-    const keys = led.get(leader);
-    if (keys === undefined) led.set(leader, [key]);
-    else keys.push(key);
+    first = Math.min(first, leader);
+    if (leader > consumer.lastAsked) next = Math.min(next, leader);
   }
-  const nodes = [...led.keys()].sort((a, b) => a - b);
-  const node = nodes.find((candidate) => candidate > consumer.lastAsked) ?? nodes[0];
-  if (node === undefined) return null;
+  const node = next === Infinity ? first : next;
+  if (node === Infinity) return null;
   consumer.lastAsked = node;
-  return { node, keys: led.get(node) ?? [] };
+  return { node, assigned: consumer.assigned.filter(({ key }) => leaders.get(key) === node) };
 }
 
-/** Asks where the keys start or end, for those among `keys` whose position is not an offset yet; null if none. */
-export function listOffsetsRequest(consumer: ConsumerState, keys: readonly Key[]): RequestBody<'ListOffsets'> | null {
-  const unresolved = keys.filter((key) => typeof consumer.positions.get(key) === 'string');
+/**
+ * Asks where the keys start or end, for those among `assigned` whose position is not an offset yet, and that have not
+ * been answered with an error; null if none.
+ */
+export function listOffsetsRequest(
+  consumer: ConsumerState,
+  assigned: readonly Assigned[],
+  errors: Readonly<Record<Key, string>>,
+): RequestBody<'ListOffsets'> | null {
+  const unresolved = assigned.filter(
+    ({ key }) => typeof consumer.positions.get(key) === 'string' && errors[key] === undefined,
+  );
   if (unresolved.length === 0) return null;
-  return {
-    replicaId: -1,
-    isolationLevel: 0,
-    topics: [...byTopic(unresolved)].map(([name, partitions]) => ({
-      name,
-      partitions: partitions.map((partitionIndex) => ({
-        partitionIndex,
-        currentLeaderEpoch: -1,
-        timestamp: consumer.positions.get(keyOf(name, partitionIndex)) === 'earliest' ? -2 : -1,
-      })),
-    })),
-  };
+  const topics = inTopics(unresolved, ({ key, partition }) => ({
+    partitionIndex: partition,
+    currentLeaderEpoch: -1,
+    timestamp: consumer.positions.get(key) === 'earliest' ? -2 : -1,
+  })).map(({ topic, partitions }) => ({ name: topic, partitions }));
+  return { replicaId: -1, isolationLevel: 0, topics };
 }
 
-/** Takes the offsets in; says which of `keys` got an error instead, so that none is asked for twice. */
+/** Takes the offsets in; says which of `assigned` got an error instead, so that none is asked for twice. */
 export function resolvePositions(
   consumer: ConsumerState,
-  keys: readonly Key[],
+  assigned: readonly Assigned[],
   answer: ResponseBody<'ListOffsets'>,
 ): { readonly errors: Readonly<Record<Key, string>>; readonly staleMetadata: boolean } {
   const errors: Record<Key, string> = {};
@@ -128,18 +145,18 @@ export function resolvePositions(
       }
     }
   }
-  for (const key of keys) if (typeof consumer.positions.get(key) === 'string') errors[key] ??= 'malformed';
+  for (const { key } of assigned) if (typeof consumer.positions.get(key) === 'string') errors[key] ??= 'malformed';
   return { errors, staleMetadata };
 }
 
-/** Those of `keys` that can be fetched: their position is an offset. */
-export function fetchable(consumer: ConsumerState, keys: readonly Key[]): readonly Key[] {
-  return keys.filter((key) => typeof consumer.positions.get(key) === 'number');
+/** Those of `assigned` that can be fetched: their position is an offset. */
+export function fetchable(consumer: ConsumerState, assigned: readonly Assigned[]): readonly Assigned[] {
+  return assigned.filter(({ key }) => typeof consumer.positions.get(key) === 'number');
 }
 
 export function fetchRequest(
   consumer: ConsumerState,
-  keys: readonly Key[],
+  assigned: readonly Assigned[],
   config: ConsumerConfig,
 ): RequestBody<'Fetch'> {
   return {
@@ -150,19 +167,35 @@ export function fetchRequest(
     isolationLevel: 0,
     sessionId: 0,
     sessionEpoch: -1,
-    topics: [...byTopic(keys)].map(([topic, partitions]) => ({
-      topic,
-      partitions: partitions.map((partition) => ({
-        partition,
-        currentLeaderEpoch: -1,
-        fetchOffset: Number(consumer.positions.get(keyOf(topic, partition))),
-        logStartOffset: -1,
-        partitionMaxBytes: config.partitionMaxBytes,
-      })),
+    topics: inTopics(assigned, ({ key, partition }) => ({
+      partition,
+      currentLeaderEpoch: -1,
+      fetchOffset: Number(consumer.positions.get(key)),
+      logStartOffset: -1,
+      partitionMaxBytes: config.partitionMaxBytes,
     })),
     forgottenTopicsData: [],
     rackId: '',
   };
+}
+
+/** What is said of each key, by topic, in the order in which they come. */
+function inTopics<T>(
+  assigned: readonly Assigned[],
+  describe: (each: Assigned) => T,
+): { readonly topic: string; readonly partitions: readonly T[] }[] {
+  const topics: { readonly topic: string; readonly partitions: T[] }[] = [];
+  for (const each of assigned) {
+    let known = topics.find(({ topic }) => topic === each.topic);
+    if (known === undefined) topics.push((known = { topic: each.topic, partitions: [] }));
+    known.partitions.push(describe(each));
+  }
+  return topics;
+}
+
+/** The assigned key of that topic and number; there are few. */
+function assignedAt({ assigned }: ConsumerState, topic: string, partition: number): Key | undefined {
+  return assigned.find((each) => each.partition === partition && each.topic === topic)?.key;
 }
 
 /** Reads an answer and moves the positions past what was read. */
@@ -172,16 +205,16 @@ export function readFetch(
   config: ConsumerConfig,
 ): FetchReading {
   const polled: Record<Key, [number, Value][]> = {};
-  const errors: Record<Key, string> = {};
+  let errors = noErrors;
   let [served, staleMetadata] = [false, false];
   let flaw: FetchReading['flaw'] = null;
   for (const topic of answer.responses) {
     for (const partition of topic.partitions) {
-      const key = keyOf(topic.topic, partition.partitionIndex);
-      const position = consumer.positions.get(key);
-      if (typeof position !== 'number') continue;
+      const key = assignedAt(consumer, topic.topic, partition.partitionIndex);
+      const position = key === undefined ? undefined : consumer.positions.get(key);
+      if (key === undefined || typeof position !== 'number') continue;
       if (partition.errorCode !== ErrorCode.NONE) {
-        errors[key] = errorName(partition.errorCode);
+        errors = { ...errors, [key]: errorName(partition.errorCode) };
         staleMetadata ||= isMetadataStale(partition.errorCode);
         if (partition.errorCode === ErrorCode.OFFSET_OUT_OF_RANGE) consumer.positions.set(key, config.autoOffsetReset);
         continue;

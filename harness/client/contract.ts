@@ -12,7 +12,7 @@
 import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Key } from '../../checker/history.ts';
 import type { BrokerAddress, ClusterView } from './cluster-view.ts';
-import type { ConsumerConfig, ConsumerState } from './consumer.ts';
+import type { Chosen, ConsumerConfig, ConsumerState } from './consumer.ts';
 import type { ClientOperation, Completion } from './operations.ts';
 import type { Acks, LocalError } from './verdicts.ts';
 
@@ -108,7 +108,7 @@ export interface Current {
   /** Why the last question for metadata was not answered. */
   metadataFailure: LocalError;
   /** The broker that a poll asks, and for which keys. */
-  poll: { readonly node: number; readonly keys: readonly Key[] } | null;
+  poll: Chosen | null;
   /** Errors of ListOffsets, by key. */
   errors: Readonly<Record<Key, string>>;
   pending: Pending | null;

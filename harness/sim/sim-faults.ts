@@ -9,7 +9,14 @@
  * the action.
  */
 import type { FaultRecord } from '../../checker/history.ts';
-import { conduct, createConductor, isFinished, isWatching, nextDeadlineNs } from '../../nemesis/conductor.ts';
+import {
+  conduct,
+  createConductor,
+  isFinished,
+  isWatching,
+  nextDeadlineNs,
+  takeQuietly,
+} from '../../nemesis/conductor.ts';
 import type { ConductorEvent, ConductorState } from '../../nemesis/conductor.ts';
 import type { Action, Evidence, NodeName, TraceLine } from '../../nemesis/ports.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
@@ -82,7 +89,7 @@ export class SimFaults {
   }
 
   trace(line: TraceLine): void {
-    this.#feed({ type: 'trace', line });
+    if (!takeQuietly(this.#state, line)) this.#feed({ type: 'trace', line });
   }
 
   /** Ends and heals every fault that is still on. */
