@@ -126,9 +126,10 @@ export function endMsOf({ at, until }: Pick<Fault, 'at' | 'until'>): number {
   return ('ms' in at ? at.ms : at.deadlineMs) + ('ms' in until ? until.ms : until.deadlineMs);
 }
 
-/** Gives every time a new one; what has none is left out. */
-function moveTimes(from: Case, moved: (ms: number) => number | null, durationMs: number): Case {
+/** Gives every time a new one; what has none is left out. It ends at a whole millisecond. */
+function moveTimes(from: Case, moved: (ms: number) => number | null, endMs: number): Case {
   const { config, schedule, load } = from;
+  const durationMs = Math.ceil(endMs);
   const faults = schedule.faults.flatMap((fault) => {
     const start = moved(startMsOf(fault));
     return start === null ? [] : [{ ...fault, at: movedStart(fault.at, start, moved) }];

@@ -60,7 +60,7 @@ export function* oneStretch(from: Case, whole: Case): Pass {
   const runs = [whole, pinned(whole)];
   for (const lengthMs of STRETCHES_MS) {
     for (const run of runs) {
-      for (let endMs = run.schedule.durationMs; endMs > lengthMs + LEAD_IN_MS; endMs -= lengthMs / 2) {
+      for (let endMs = run.schedule.durationMs; endMs >= lengthMs; endMs -= lengthMs / 2) {
         const accepted = yield cutBefore(cutAfter(run, endMs), endMs - lengthMs);
         if (accepted !== null) return accepted;
       }

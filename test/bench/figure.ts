@@ -26,3 +26,12 @@ export function spread(values: readonly number[], digits = 0): string {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   return `median of ${values.length}, ${least.toFixed(digits)} to ${most.toFixed(digits)}`;
 }
+
+/** Rows as a Markdown table, the first as its head, so that a run can be kept in a document. */
+export function markdownTable(rows: readonly (readonly string[])[]): string[] {
+  const [head = [], ...body] = rows;
+  const widths = head.map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)];
+}

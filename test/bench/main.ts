@@ -9,6 +9,7 @@ import { probeEngine } from '../../docker/engine.ts';
 import { chooseRuntime } from '../../harness/run/runtimes.ts';
 import { checkingFigures } from './checking.ts';
 import { clusterFigures, sendFigures } from './clusters.ts';
+import { markdownTable } from './figure.ts';
 import type { Figure } from './figure.ts';
 import { toolFigures } from './kafka-tools.ts';
 import { logFigures } from './logs.ts';
@@ -42,7 +43,9 @@ if (wanted('simulator')) {
 }
 if (wanted('shrinking')) {
   doing('shrinking');
-  figures.push(...(await shrinkingFigures(doing)));
+  const shrinking = await shrinkingFigures(doing);
+  figures.push(...shrinking.figures);
+  notes.push(shrinking.table);
 }
 if (wanted('checking')) {
   doing('check and report');
@@ -90,7 +93,7 @@ if (flags.includes('--json')) {
 // An idle keep-alive socket of the engine may not keep this process.
 process.exit();
 
-/** The figures as a Markdown table, so that a run can be kept in a document. */
+/** The machine and the figures, then what there is to say of them. */
 function table(): string {
   const { processor, cores, memoryGb, node, engine } = machine;
   const busy = `load ${load.toFixed(1)} before`;
@@ -101,12 +104,8 @@ function table(): string {
     budget,
     note,
   ]);
-  const all = [['what', 'figure', 'budget', ''], ...rows];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(3, ...all.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  const rule = line(widths.map((width) => '-'.repeat(width)));
-  return [head, '', line(all[0] ?? []), rule, ...rows.map(line), ...notes.flatMap((note) => ['', note])].join('\n');
+  const lines = markdownTable([['what', 'figure', 'budget', ''], ...rows]);
+  return [head, '', ...lines, ...notes.flatMap((note) => ['', note])].join('\n');
 }
 
 function written(value: number): string {

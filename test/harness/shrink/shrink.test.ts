@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { judge } from '../../../harness/shrink/trial.ts';
 import { withFaults } from '../../../harness/shrink/case.ts';
+import type { Case } from '../../../harness/shrink/case.ts';
 import { nearestPassing } from '../../../harness/shrink/neighbour.ts';
 import { shrink } from '../../../harness/shrink/shrink.ts';
 import type { Shrunk } from '../../../harness/shrink/shrink.ts';
@@ -16,6 +17,13 @@ const options = { budget: { runs: 5_000, ms: 120_000 }, signal: new AbortControl
 
 function failing(overrides: Partial<RunConfig> = {}): SimulationRequest {
   return requestOf({ timeLimitMs: 8_000, nemesis: ['handover-crash', 'crash'], ...overrides });
+}
+
+/** Faults without which it fails as before. */
+function needlessIn({ smallest, signature }: Shrunk): string[] {
+  const { faults } = smallest.schedule;
+  const without = (index: number): Case => withFaults(smallest, faults.toSpliced(index, 1));
+  return faults.filter((_, index) => judge(without(index)).violations.has(signature)).map(({ id }) => id);
 }
 
 describe('a shrunk failure', () => {
@@ -37,11 +45,7 @@ describe('a shrunk failure', () => {
   });
 
   it('no longer fails without any one of its faults', () => {
-    const { smallest, signature } = shrunk;
-    for (const index of smallest.schedule.faults.keys()) {
-      const without = withFaults(smallest, smallest.schedule.faults.toSpliced(index, 1));
-      expect(judge(without).violations.has(signature)).toBe(false);
-    }
+    expect(needlessIn(shrunk)).toEqual([]);
   });
 
   it('is the same again: nothing depends on time', { timeout: PATIENCE_MS }, async () => {
@@ -68,6 +72,24 @@ describe('a shrunk failure', () => {
     const onEpoch = judge({ ...smallest, config: { ...smallest.config, build: 'epoch' } });
     expect(onEpoch.results.valid).toBe(true);
   });
+});
+
+it('of many single faults several may be left, and each is needed', { timeout: PATIENCE_MS }, async () => {
+  const many = failing({
+    seed: 6,
+    timeLimitMs: 20_000,
+    nemesis: ['power-loss', 'pause', 'leader-move'],
+    nemesisIntervalMs: 500,
+    replicaLagTimeMaxMs: 1_000,
+  });
+  const outcome = await shrink(many, options);
+  if (outcome.type !== 'shrunk') throw new Error(`it ${outcome.type}`);
+  const { smallest, original, complete } = outcome.shrunk;
+  expect(original.faults).toBeGreaterThan(20);
+  expect(smallest.schedule.faults.length).toBeGreaterThan(1);
+  expect(smallest.schedule.faults.length).toBeLessThan(6);
+  expect(needlessIn(outcome.shrunk)).toEqual([]);
+  expect(complete).toBe(true);
 });
 
 describe('shrinking', () => {
