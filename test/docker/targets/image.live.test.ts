@@ -1,6 +1,6 @@
 /** The worked example of `docs/targets.md`, played on an image of the layout that it describes. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -61,6 +61,18 @@ describe.skipIf(!have.kafka || !have.kcat)('an image that somebody described', (
     expect(read(1)).toContain('leads');
     expect(read(2)).toContain('follows');
     expect(read(2)).toContain('hw');
+  });
+
+  it('hands over the replicas of a topic, and nothing else of size', async () => {
+    await stage.cluster.collectTopic(stage.directory, 'tide');
+    const copied = readdirSync(join(stage.directory, 'data/1'));
+    expect(copied.filter((name) => /-\d+$/.test(name))).toEqual(['tide-0']);
+    expect(readdirSync(join(stage.directory, 'data/1/tide-0'))).toContain('00000000000000000000.log');
+  });
+
+  it('ends in good order when it is asked to', async () => {
+    const stopped = await stage.cluster.perform({ port: 'process', verb: 'stop', node: 3 });
+    expect(stopped).toMatchObject({ effective: true, facts: { orderly: true } });
   });
 
   it('is taken for a release that was pulled where it has the name of one, and lies at the engine already', async () => {
