@@ -164,6 +164,129 @@ describe('a line that is read from its bytes', () => {
     expect(read(change(line))).toBeNull();
   });
 
+  const whole = (value: string, f = 'send', rest = ''): string =>
+    `{"index":0,"time":1,"process":0,"type":"ok","f":"${f}","value":${value}${rest}}`;
+  const long = (length: number): string => 'k'.repeat(length);
+
+  it.each([
+    whole('[]'),
+    whole('[]', 'poll'),
+    whole('[]', 'crash'),
+    whole('[]', 'assign'),
+    whole('[]', 'subscribe'),
+    whole('["a-0"]', 'assign'),
+    whole('["a-0","b-0",""]', 'subscribe'),
+    whole('[["send","a-0",0]]'),
+    whole('[["send","a-0",10],["send","a-0",[0,1]],["send","b-0",[null,2]]]', 'txn'),
+    whole('[["send","",[7,999999999999999]]]'),
+    whole('[["poll"],["poll",{}],["poll",{"a-0":[]}]]', 'poll'),
+    whole('[["poll",{"a-0":[[0,1],[12,34]],"b-0":[[5,6]]}],["send","a-0",7]]', 'txn'),
+    whole('[]', 'send', ',"acks":"all"'),
+    whole('[]', 'send', ',"acks":0'),
+    whole('[]', 'send', ',"acks":1,"error":"timeout","node":12,"msg":"client-3#17"'),
+    whole('[]', 'send', ',"msg":"client-3#0","node":0,"final":true'),
+    whole('[]', 'send', ',"msg":"client-3"'),
+    whole('[]', 'send', ',"msg":"#5"'),
+    whole('[]', 'send', ',"msg":""'),
+    whole('[]', 'send', ',"error":""'),
+    whole(`[["send","${long(256)}",1]]`),
+    whole('[]', 'send', `,"msg":"${long(256)}"`),
+    whole('[]', 'send', `,"msg":"${long(256)}#5"`),
+    whole('[["send"," ~!#$%&()*+,-./:;<=>?@[]^_`{|}",1]]'),
+  ])('is read at once: %s', (line) => {
+    expect(read(line)).toStrictEqual(JSON.parse(line));
+  });
+
+  it.each([
+    whole('null'),
+    whole('{}'),
+    whole('[', 'poll'),
+    whole('[]]'),
+    whole('["a-0"]'),
+    whole('[["send","a-0",0]]', 'assign'),
+    whole('["a-0",]', 'assign'),
+    whole('["a-0" "b-0"]', 'assign'),
+    whole('["a-0"', 'assign'),
+    whole('[["send"]]'),
+    whole('[["send","a-0"]]'),
+    whole('[["send","a-0",]]'),
+    whole('[["send","a-0",1,2]]'),
+    whole('[["send","a-0",[1]]]'),
+    whole('[["send","a-0",[1,2,3]]]'),
+    whole('[["send","a-0",[nil,2]]]'),
+    whole('[["send","a-0",[null]]]'),
+    whole('[["send","a-0",[1,null]]]'),
+    whole('[["send",7,1]]'),
+    whole('[["send","a-0",1]'),
+    whole('[["send","a-0",[1,2]]'),
+    whole('["send"]'),
+    whole('[["sent","a-0",1]]'),
+    whole('[["poll",null]]', 'poll'),
+    whole('[["poll",[]]]', 'poll'),
+    whole('[["poll",{]]', 'poll'),
+    whole('[["poll",{"a-0"}]]', 'poll'),
+    whole('[["poll",{"a-0":{}}]]', 'poll'),
+    whole('[["poll",{"a-0":[[0,1]}]]', 'poll'),
+    whole('[["poll",{"a-0":[[0]]}]]', 'poll'),
+    whole('[["poll",{"a-0":[[0,1,2]]}]]', 'poll'),
+    whole('[["poll",{"a-0":[0,1]}]]', 'poll'),
+    whole('[["poll",{"a-0":[[0,1],]}]]', 'poll'),
+    whole('[["poll",{"a-0":[[,1]]}]]', 'poll'),
+    whole('[["poll",{"a-0":[[0,x]]}]]', 'poll'),
+    whole('[["poll",{"a-0":[],}]]', 'poll'),
+    whole('[["poll",{},{}]]', 'poll'),
+    whole('[["poll",{"__proto__":[]}]]', 'poll'),
+    whole('[]', 'dance'),
+    whole('[]', 'send', ',"acks":2'),
+    whole('[]', 'send', ',"acks":"1"'),
+    whole('[]', 'send', ',"acks":null'),
+    whole('[]', 'send', ',"error":7'),
+    whole('[]', 'send', ',"errors":{}'),
+    whole('[]', 'send', ',"final":false'),
+    whole('[]', 'send', ',"node":null'),
+    whole('[]', 'send', ',"msg":7'),
+    whole('[]', 'send', ',"msg":"a#"'),
+    whole('[]', 'send', ',"msg":"a#01"'),
+    whole('[]', 'send', ',"msg":"a#1b"'),
+    whole('[]', 'send', ',"msg":"\\u0061#1"'),
+    whole('[]', 'send', ',"msg":"é#1"'),
+    whole('[]', 'send', ','),
+    whole('[]', 'send', ',"mode":1'),
+    whole('[]', 'send', ' ,"node":1'),
+    whole('[["send","a-0",1000000000000000]]'),
+    whole('[["send","a-0",00]]'),
+    whole('[["send","a-0",/]]'),
+    whole('[["send","a-0",:]]'),
+    whole(`[["send","${long(257)}",1]]`),
+    whole('[]', 'send', `,"msg":"${long(257)}"`),
+    whole('[]', 'send', `,"msg":"${long(257)}#5"`),
+    whole('[["send","a\u007f-0",1]]'),
+    whole('[["send","a\u001f-0",1]]'),
+    whole('[]', 'send', ',"msg":"a\u007f#1"'),
+    whole('[]', 'send', ',"msg":"a\u001f#1"'),
+    whole('[]').replace('"ok"', '"okay"'),
+    whole('[]').replace('"ok"', '"info'),
+    whole('[]').replace('"ok"', 'ok'),
+    whole('[]').replace('"time":1', '"time":-1'),
+    whole('[]').replace('"process":0', '"process":"nemesis"'),
+    whole('[]').replace('"index":0', '"index":x'),
+    '{"index":0,"time":1,"process":0,"type":"ok","f"}',
+    '{}',
+    '',
+  ])('is left to JSON.parse: %s', (line) => {
+    expect(read(line)).toBeNull();
+  });
+
+  it('remembers texts without mixing them up, however many there are', () => {
+    const reader = new HistoryLineReader();
+    const names = Array.from({ length: 6000 }, (_, at) => `topic-${(at * 7919) % 6000}-${at % 10}`);
+    for (const round of [0, 1])
+      for (const name of names) {
+        const line = whole(`[["send","${name}",${round}]]`, 'send', `,"msg":"${name}#${round}"`);
+        expect(read(line, reader)).toStrictEqual(JSON.parse(line));
+      }
+  });
+
   it('gives the verdict that its text gives, also where it is malformed', () => {
     const lines = [...bigHistory({ operations: 400, partitions: 3, processes: 3 })];
     const damages = fc.constantFrom(
