@@ -252,10 +252,12 @@ function commandOf({ flags, seed }: Around, runtime: RunConfig['runtime'] | null
 
 /** The command that shows one run again. */
 export function commandOfRun(config: RunConfig): string {
-  const { build, seed, patience } = config;
+  const { build, seed, patience, notAwaited = [] } = config;
   return [
     `npm run tidemark -- run --build ${build} --seed ${seed}`,
     ...(patience === undefined || isForeignBuild(build) ? [] : ['--beside-foreign']),
+    // A comparison finds that out for itself, from both of its targets.
+    ...(notAwaited.length === 0 ? [] : [`--not-awaited ${notAwaited.join(',')}`]),
     ...flagsOf(config),
   ].join(' ');
 }

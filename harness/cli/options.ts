@@ -257,8 +257,6 @@ export function flagsOf(config: RunConfig): string[] {
   );
   const weights = Object.entries(config.nemesisWeights ?? {}).map(([kind, weight]) => `${kind}=${weight}`);
   add(weights.length > 0, `--nemesis-weights ${weights.join(',')}`);
-  const { notAwaited = [] } = config;
-  add(notAwaited.length > 0, `--not-awaited ${notAwaited.join(',')}`);
   add(config.nemesisIntervalMs !== d.nemesisIntervalMs, `--nemesis-interval ${seconds(config.nemesisIntervalMs)}`);
   add(config.settleTimeoutMs !== d.settleTimeoutMs, `--settle-timeout ${seconds(config.settleTimeoutMs)}`);
   add(config.clientTimeoutMs !== d.clientTimeoutMs, `--client-timeout ${seconds(config.clientTimeoutMs)}`);

@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addBesideForeignOptions, besideForeign } from '../../../harness/cli/beside-foreign.ts';
 import { commandOfRun } from '../../../harness/cli/compare.ts';
-import { addRunOptions, runConfigFrom, type RunFlags } from '../../../harness/cli/options.ts';
+import { addRunOptions, flagsOf, runConfigFrom, type RunFlags } from '../../../harness/cli/options.ts';
 import { foreignRunConfig, type RunConfig } from '../../../harness/plan/config.ts';
 import { planOf } from '../../../harness/run/plan.ts';
 import { awaitedBy } from '../../../nemesis/awaited.ts';
@@ -95,6 +95,7 @@ describe('what a target does not show', () => {
     expect(ours!.nemesis).not.toContain('handover-crash');
     const again = commandOfRun(ours!);
     expect(again).toContain(' --not-awaited follows,hw,isr-size');
+    expect(flagsOf(ours!).join(' ')).not.toContain('--not-awaited');
     expect(await sideOf(['hw'], 'hw', again.split(' run --build')[1]!.split(' ').slice(2))).toEqual(ours);
   });
 
