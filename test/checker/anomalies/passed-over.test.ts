@@ -3,63 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../checker/anomalies/finding.ts';
 import { findReaderOrder } from '../../../checker/anomalies/reader-order.ts';
 import { countSendSkips, findSendOrder } from '../../../checker/anomalies/send-order.ts';
-import type { Evidence } from '../../../checker/evidence.ts';
-import type { Operation } from '../../../checker/history.ts';
-import { HistoryIndex } from '../../../checker/index-history.ts';
+import { Told } from './told.ts';
 
-type Micro = readonly unknown[];
-
-/** Operations one after the other, each invoked and completed at once; index 2n and 2n + 1. */
-class Told {
-  readonly lines: object[] = [];
-
-  op(process: number, f: string, invoked: unknown, completed: unknown, more: object = {}): this {
-    for (const [type, value] of [
-      ['invoke', invoked],
-      ['ok', completed],
-    ] as const)
-      this.lines.push({ index: this.lines.length, time: this.lines.length, process, type, f, value, ...more });
-    return this;
-  }
-
-  send(process: number, value: number, offset: number | null, more: object = {}): this {
-    return this.op(process, 'send', [['send', 'a-0', value]], [['send', 'a-0', [offset, value]]], {
-      acks: 'all',
-      ...more,
-    });
-  }
-
-  /** Value n + 1 at each offset n. */
-  poll(process: number, ...offsets: number[]): this {
-    return this.op(process, 'poll', [['poll']], [['poll', { 'a-0': offsets.map((offset) => [offset, offset + 1]) }]]);
-  }
-
-  txn(process: number, micros: readonly Micro[]): this {
-    const invoked = micros.map(([name, key, third]) => (name === 'send' ? [name, key, (third as Micro)[1]] : [name]));
-    return this.op(process, 'txn', invoked, micros, { acks: 'all' });
-  }
-
-  /** The history alone: nothing was lost, as far as anybody knows. */
-  get evidence(): Evidence {
-    const history = new HistoryIndex({ acks: 'all' });
-    for (const line of this.lines) history.add(line as Operation);
-    history.finish();
-    const run = { settled: null, finalLeaders: {} };
-    const none = { cluster: null, logs: null, observed: null, promises: { uncleanElection: false } };
-    return { history, run, ...none, unknown: new Map(), unreadable: new Set() } as unknown as Evidence;
-  }
-
-  /** With a final log that ends at offset 10 and holds the values at these offsets. */
-  withLog(...offsets: number[]): Evidence {
-    const { evidence } = this;
-    const final = { node: 1, log: { start: 0, end: 10, flaw: null } };
-    for (const offset of offsets)
-      evidence.history.sawInFinalLog(evidence.history.findRow(evidence.history.keyId('a-0'), offset + 1), offset);
-    const byKey = new Map(['a-0', 'b-0'].map((key) => [key, new Map([[1, final]])]));
-    const run = { settled: true, finalLeaders: { 'a-0': 1, 'b-0': 1 } };
-    return { ...evidence, run, logs: { byKey } } as unknown as Evidence;
-  }
-
+class Ordered extends Told {
+  /** What both families find. */
   of(...kinds: string[]): Finding[] {
     const { evidence } = this;
     return [...findReaderOrder(evidence), ...findSendOrder(evidence)].filter(({ kind }) => kinds.includes(kind));
@@ -67,8 +14,8 @@ class Told {
 }
 
 /** Values 1 to `count`, acknowledged at offsets 0 and up. */
-function sent(count: number): Told {
-  const told = new Told();
+function sent(count: number): Ordered {
+  const told = new Ordered();
   for (let offset = 0; offset < count; offset += 1) told.send(1, offset + 1, offset);
   return told;
 }
@@ -108,7 +55,7 @@ describe('a reader that passed over records', () => {
   });
 
   it('of records that were only read is told by their first reader', () => {
-    const [skip] = new Told().poll(5, 0, 1, 2).poll(7, 0).poll(7, 2).of('poll-skip');
+    const [skip] = new Ordered().poll(5, 0, 1, 2).poll(7, 0).poll(7, 2).of('poll-skip');
     expect(skip).toMatchObject({ values: [2] });
     expect(references(skip!)).toEqual([5, 1]);
   });
@@ -140,7 +87,7 @@ describe('a reader that passed over records', () => {
   });
 
   it('of a hole in the offsets has passed over nothing', () => {
-    expect(new Told().send(1, 1, 0).send(1, 5, 4).poll(7, 0).poll(7, 4).of('poll-skip')).toEqual([]);
+    expect(new Ordered().send(1, 1, 0).send(1, 5, 4).poll(7, 0).poll(7, 4).of('poll-skip')).toEqual([]);
   });
 });
 
@@ -166,7 +113,7 @@ describe('a reader that went back', () => {
 
 describe('sends out of order', () => {
   it('are told as a pair, with what is known of both', () => {
-    const told = new Told().send(1, 1, 5).send(2, 2, 3);
+    const told = new Ordered().send(1, 1, 5).send(2, 2, 3);
     expect(told.of('realtime-order')).toMatchObject([
       {
         class: 'violation',
@@ -178,11 +125,11 @@ describe('sends out of order', () => {
         summary: '2 has offset 3 of a-0, and 1, at offset 5, was acknowledged before it was sent',
       },
     ]);
-    expect(new Told().send(1, 1, 3).send(2, 2, 5).of('realtime-order')).toEqual([]);
+    expect(new Ordered().send(1, 1, 3).send(2, 2, 5).of('realtime-order')).toEqual([]);
   });
 
   it('are told of the highest that was acknowledged before', () => {
-    const told = new Told().send(1, 1, 4).send(2, 2, 9).send(3, 3, 6).send(4, 4, 5);
+    const told = new Ordered().send(1, 1, 4).send(2, 2, 9).send(3, 3, 6).send(4, 4, 5);
     expect(told.of('realtime-order').map(({ values }) => values)).toEqual([
       [2, 3],
       [2, 4],
@@ -191,20 +138,20 @@ describe('sends out of order', () => {
 
   it('are judged only in one partition', () => {
     const other = [['send', 'b-0', [1, 9]]];
-    const told = new Told().send(1, 1, 5).op(2, 'send', [['send', 'b-0', 9]], other, { acks: 'all' });
+    const told = new Ordered().send(1, 1, 5).op(2, 'send', [['send', 'b-0', 9]], other, { acks: 'all' });
     expect(told.of('realtime-order', 'nonmonotonic-send')).toEqual([]);
   });
 
   it('are judged by what was acknowledged under acks=all, and by where the later one was read', () => {
     const weak = { acks: 1 };
-    expect(new Told().send(1, 1, 5, weak).send(2, 2, 3).of('realtime-order')).toEqual([]);
-    expect(new Told().send(1, 1, 5).send(2, 2, 3, weak).of('realtime-order')).toEqual([]);
-    const read = new Told().send(1, 1, 5).send(2, 2, null, weak).poll(7, 1);
+    expect(new Ordered().send(1, 1, 5, weak).send(2, 2, 3).of('realtime-order')).toEqual([]);
+    expect(new Ordered().send(1, 1, 5).send(2, 2, 3, weak).of('realtime-order')).toEqual([]);
+    const read = new Ordered().send(1, 1, 5).send(2, 2, null, weak).poll(7, 1);
     expect(read.of('realtime-order')).toMatchObject([{ offset: 1, values: [1, 2] }]);
   });
 
   it('are told of the highest that stands and was acknowledged before, whoever was sent first', () => {
-    const told = new Told();
+    const told = new Ordered();
     const line = (process: number, type: string, value: number, offset: number | null): void => {
       const third = offset === null ? value : [offset, value];
       const index = told.lines.length;
@@ -222,7 +169,7 @@ describe('sends out of order', () => {
 
   it('are told of one that stands before a higher one that may be gone, and of none in another partition', () => {
     const other = [['send', 'b-0', [9, 77]]];
-    const told = new Told().op(4, 'send', [['send', 'b-0', 77]], other, { acks: 'all' });
+    const told = new Ordered().op(4, 'send', [['send', 'b-0', 77]], other, { acks: 'all' });
     told.send(1, 6, 5).send(2, 8, 7).send(3, 4, 3);
     const { evidence } = told;
     const log = told.withLog(5, 3);
@@ -232,16 +179,16 @@ describe('sends out of order', () => {
   });
 
   it('of one process are another kind too', () => {
-    const told = new Told().send(1, 1, 5).send(1, 2, 3);
+    const told = new Ordered().send(1, 1, 5).send(1, 2, 3);
     expect(told.of('realtime-order', 'nonmonotonic-send').map(({ kind, values }) => [kind, values])).toEqual([
       ['realtime-order', [1, 2]],
       ['nonmonotonic-send', [1, 2]],
     ]);
-    expect(new Told().send(1, 1, 3).send(1, 2, 5).of('realtime-order', 'nonmonotonic-send')).toEqual([]);
+    expect(new Ordered().send(1, 1, 3).send(1, 2, 5).of('realtime-order', 'nonmonotonic-send')).toEqual([]);
   });
 
   it('within one operation are a kind of their own', () => {
-    const told = new Told().txn(1, [
+    const told = new Ordered().txn(1, [
       ['send', 'a-0', [5, 1]],
       ['send', 'a-0', [3, 2]],
     ]);
@@ -262,7 +209,7 @@ describe('sends out of order', () => {
       [5, null],
       [null, null],
     ] as const) {
-      const told = new Told().txn(1, [
+      const told = new Ordered().txn(1, [
         ['send', 'a-0', [first, 1]],
         ['send', 'a-0', [second, 2]],
       ]);
@@ -273,7 +220,7 @@ describe('sends out of order', () => {
 
 describe('sends of one operation between which another record stands', () => {
   const skips = (first: number | null, second: number, ...others: number[]): number => {
-    const told = new Told().txn(1, [
+    const told = new Ordered().txn(1, [
       ['send', 'a-0', [first, 1000]],
       ['send', 'a-0', [second, 1001]],
     ]);
