@@ -35,7 +35,7 @@ export function compareCompacted(lanes: readonly Lane[], tools: ByteTools, mostP
     for (const other of lanes.slice(index + 1)) {
       const comparison = new PairComparison(one, other, tools, mostPending);
       comparison.run();
-      differences.push(...comparison.found);
+      differences.push(...comparison.differing, ...comparison.missing);
       total += comparison.total;
       pairs.push({
         copies: [one.name, other.name],
@@ -115,8 +115,9 @@ interface Pending {
 }
 
 class PairComparison {
-  /** The first of them, as they were met; records that are missing come last. */
-  readonly found: Difference[] = [];
+  /** The first records that differ, and the first that are missing: each by rising offset. */
+  readonly differing: Difference[] = [];
+  readonly missing: Difference[] = [];
   total = 0;
   /** The lowest offset of all. */
   lowest = Number.POSITIVE_INFINITY;
@@ -167,7 +168,7 @@ class PairComparison {
     const epoch = one.frame.epoch === other.frame.epoch ? [] : ['epoch'];
     const what = [...differencesOf(mine, theirs), ...epoch];
     if (what.length === 0) return;
-    this.#add(mine.offset, what, [sideOf(one, mine), sideOf(other, theirs)]);
+    this.#add(this.differing, mine.offset, what, [sideOf(one, mine), sideOf(other, theirs)]);
   }
 
   #alone(reader: RecordReader, record: LogRecord): void {
@@ -202,15 +203,15 @@ class PairComparison {
     const [one, other] = this.#readers;
     const without = holder === one ? other : one;
     const empty: Side = { copies: [without.lane.name], record: null };
-    this.#add(offset, ['missing'], holder === one ? [side, empty] : [empty, side]);
+    this.#add(this.missing, offset, ['missing'], holder === one ? [side, empty] : [empty, side]);
   }
 
-  #add(offset: number, what: readonly string[], sides: readonly Side[]): void {
+  #add(list: Difference[], offset: number, what: readonly string[], sides: readonly Side[]): void {
     this.total += 1;
     this.lowest = Math.min(this.lowest, offset);
-    if (this.found.length === kept) return;
+    if (list.length === kept) return;
     const committed = this.#readers.every(({ lane }) => (lane.copy.checkpoints.highWatermark ?? 0) > offset);
-    this.found.push({ offset, what, committed, sides, agreeAgainAt: null });
+    list.push({ offset, what, committed, sides, agreeAgainAt: null });
   }
 }
 

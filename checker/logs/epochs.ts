@@ -21,7 +21,7 @@ export class Epochs {
   /** The entry in force at the last batch looked at, as an index. */
   #entry = -1;
   /** The entry and the run about which a contradiction was told last: it is told once. */
-  #told: readonly [run: unknown, entry: number] = [null, -1];
+  #told: readonly [run: unknown, entry: number] | null = null;
 
   constructor(entries: readonly EpochEntry[] | null, logStart: number, findings: Findings) {
     this.#entries = entries ?? [];
@@ -79,7 +79,7 @@ export class Epochs {
   #compare(epoch: number, offset: number): void {
     const checkpoint = this.#entries[this.#entry]?.epoch ?? null;
     if (checkpoint === epoch) return;
-    if (this.#told[0] === this.#run && this.#told[1] === this.#entry) return;
+    if (this.#told?.[0] === this.#run && this.#told?.[1] === this.#entry) return;
     this.#told = [this.#run, this.#entry];
     this.#findings.add({ name: 'checkpoint-mismatch', offset, log: epoch, checkpoint });
   }

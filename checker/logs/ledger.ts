@@ -17,6 +17,8 @@ import type { BatchStream, Flaw } from './stream.ts';
 
 /** Markers and open transactions that are kept for the report. */
 const markersMax = 1_000;
+/** What stands in for an offset that no checkpoint tells. */
+const belowAll = Number.NEGATIVE_INFINITY;
 
 export interface ControlRecord extends Marker {
   readonly producerId: number;
@@ -107,12 +109,11 @@ export class Ledger {
     }
     this.epochs.end(this.leo);
     for (const [file, offset] of [
-      ['replication-offset-checkpoint', checkpoints.highWatermark],
-      ['recovery-point-offset-checkpoint', checkpoints.recoveryPoint],
-      ['log-start-offset-checkpoint', checkpoints.logStart],
+      ['replication-offset-checkpoint', checkpoints.highWatermark ?? belowAll],
+      ['recovery-point-offset-checkpoint', checkpoints.recoveryPoint ?? belowAll],
+      ['log-start-offset-checkpoint', checkpoints.logStart ?? belowAll],
     ] as const) {
-      if (offset === null || offset <= this.leo) continue;
-      this.findings.add({ name: 'checkpoint-beyond-log', offset, file, leo: this.leo });
+      if (offset > this.leo) this.findings.add({ name: 'checkpoint-beyond-log', offset, file, leo: this.leo });
     }
   }
 
@@ -154,8 +155,7 @@ export class Ledger {
 
   /** Offsets without a record: the work of compaction below what was cleaned, or a finding. */
   #gap(from: number, to: number, file: string, position: number): void {
-    const { cleaner } = this.#copy.checkpoints;
-    if (this.#isCompacted || (cleaner !== null && from < cleaner)) return;
+    if (this.#isCompacted || from < (this.#copy.checkpoints.cleaner ?? belowAll)) return;
     this.findings.add({ name: 'offset-gap', offset: from, last: to - 1, file, position });
   }
 

@@ -79,7 +79,8 @@ function unpackFrame(cursor: Cursor, output: Output, oldHeader: boolean): void {
 function unpackBlock(cursor: Cursor, size: number, blockMax: number, output: Output, floor: number): void {
   const limit = output.size + blockMax;
   const packed = cursor.take(size & 0x7fffffff) as Uint8Array;
-  if (size < 0) output.append(packed);
+  // Its highest bit says that a block is not packed.
+  if (size >>> 31 === 1) output.append(packed);
   else unpackSequences(new Cursor(packed), output, floor);
   if (output.size > limit) throw new MalformedError('an LZ4 block is larger than its frame allows');
 }
@@ -100,9 +101,8 @@ function copyMatch(block: Cursor, short: number, output: Output, floor: number):
   output.reserve(length);
   const { bytes, size } = output;
   if (distance === 0 || distance > size - floor) throw new MalformedError('an LZ4 match points before its frame');
-  if (distance >= length) bytes.copyWithin(size, size - distance, size - distance + length);
-  // Source and target overlap: what was just written is read again, byte by byte.
-  else for (let at = size; at < size + length; at += 1) bytes[at] = bytes[at - distance] as number;
+  // Source and target may overlap: what was just written is read again, byte by byte.
+  for (let at = size; at < size + length; at += 1) bytes[at] = bytes[at - distance] as number;
   output.size += length;
 }
 

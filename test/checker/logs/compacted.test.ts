@@ -261,6 +261,19 @@ describe('a record that only one replica holds', () => {
     expect(three.differences.slice(0, 4).map(({ offset }) => offset)).toEqual([0, 0, 1, 1]);
   });
 
+  it('is kept if it is among the lowest, however many differ above it', () => {
+    const lines = (value: string): Line[] => Array.from({ length: 110 }, (_, at): Line => [50 + at, `k${at}`, value]);
+    const missing = Array.from({ length: 30 }, (_, at): Line => [at, `m${at}`, 'v']);
+    const copies = [of(...missing, ...lines('v')), of(...lines('w'))].map((bytes, at) =>
+      replica(`broker-${at + 1}`, { 0: bytes }),
+    );
+    const { differences, differencesTotal, first } = verify(copies, true).comparison;
+    expect([differencesTotal, first?.offset]).toEqual([140, 0]);
+    expect(differences.map(({ offset }) => offset)).toEqual(
+      Array.from({ length: 100 }, (_, at) => (at < 30 ? at : at + 20)),
+    );
+  });
+
   it('is not judged beyond so many keys, which is said', () => {
     const lanes = (): Lane[] =>
       [of([1, 'a', 'v'], [2, 'b', 'v'], [3, 'c', null], [4, 'd', 'v'], end), of(end)].map(
@@ -347,7 +360,7 @@ describe('a damaged log of a compacted topic', () => {
   const of = (offset: number, value = 'v'): Uint8Array => batch(offset, [[`k${offset}`, value]]);
 
   it('lacks the records of a batch whose checksum is wrong', () => {
-    const bad = changed(of(1), (bytes) => (bytes[bytes.length - 3]! ^= 1));
+    const bad = changed(of(1), (bytes) => (bytes[bytes.length - 2]! ^= 1));
     const report = verify(
       [
         replica('broker-1', { 0: joined([of(0), of(1), of(2)]) }),

@@ -187,7 +187,8 @@ describe('the records of a batch', () => {
     ['none', [0, 1, 2], 2, -1, -1],
     ['one before the first', [2, 3], 3, 100, 102],
     ['one between', [0, 1, 4], 4, 102, 104],
-    ['one behind the last', [0, 1], 5, 102, 106],
+    ['one behind the last', [0, 1], 2, 102, 103],
+    ['several behind the last', [0, 1], 5, 102, 106],
     ['the first of several', [1, 5, 9], 20, 100, 101],
     ['all that the batch covers', [], 4, 100, 105],
   ])('leave gaps, of which the first is noted: %s', (_, deltas, last, gapFrom, gapTo) => {
@@ -237,6 +238,11 @@ describe('the records of a batch', () => {
     );
     const { contents } = look(bytes);
     expect(contents).toEqual({ ...nothing, problem: 'the offsets of its records are wrong' });
+  });
+
+  it('that cannot be read leave the bounds of their batch as they are', () => {
+    const { frame } = look(batchOf(three.flatMap(record), { count: 2, last: 2 }));
+    expect([frame.base, frame.last]).toEqual([100, 102]);
   });
 
   it('are refused where they break off, whatever is cut', () => {

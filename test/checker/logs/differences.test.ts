@@ -78,8 +78,11 @@ describe('a difference', () => {
   });
 
   it('ends also if all repeat a batch before they agree again', () => {
-    const both = [batches, batches.with(4, other(4))].map((log) => [...log.slice(0, 5), batches[3]!, ...log.slice(5)]);
-    expect(told(compare(...both))).toEqual([[12, ['value'], ['1: value 12', '2: other 12'], 15]]);
+    // Whole windows are compared again behind the first file.
+    const both = [batches, batches.with(4, other(4))].map((log, at) =>
+      replica(`broker-${at + 1}`, { 0: joined([...log.slice(0, 5), batches[3]!]), 15: joined(log.slice(5)) }),
+    );
+    expect(told(verify(both).comparison)).toEqual([[12, ['value'], ['1: value 12', '2: other 12'], 15]]);
   });
 
   it('does not end with replicas that were not part of it', () => {
@@ -117,6 +120,20 @@ describe('where two replicas part', () => {
     const [two, rest] = [batch(0, values(0, 2)), batch(2, [values(2, 3)[0]!, 'other 03', values(4, 5)[0]!])];
     expect(told(compare([long], [two, rest]))).toEqual([
       [0, ['batch bounds', 'record count', 'checksum'], ['1: value 00', '2: value 00'], null],
+    ]);
+  });
+
+  it('of several sides that part at one offset is told of the first two', () => {
+    const logs = [batch(0, [['k', 'x']]), batch(0, [['k', 'y']]), batch(0, [['l', 'y']])];
+    expect(told(compare(...logs.map((log) => [log])))).toEqual([[0, ['value'], ['1: x', '2: y', '3: y'], null]]);
+  });
+
+  it('is the end of the shorter, if they do not, and never below where both begin', () => {
+    const short = { base: 0, parts: batches.slice(0, 4), logStart: 3 };
+    expect(compare(batches, short, { base: 18, parts: batches.slice(6) }).pairs).toEqual([
+      { copies: ['broker-1', 'broker-2'], from: 3, agreeUntil: 12 },
+      { copies: ['broker-1', 'broker-3'], from: 18, agreeUntil: 30 },
+      { copies: ['broker-2', 'broker-3'], from: 18, agreeUntil: 18 },
     ]);
   });
 

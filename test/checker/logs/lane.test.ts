@@ -111,14 +111,19 @@ describe('a lane', () => {
       new DataView(bytes.buffer).setInt32(8, bytes.length - 12);
     });
     const { lane } = laneOver(joined([bad, Uint8Array.of(1, 2, 3), batch(15, ['x', 'y']), batches[6]!]));
-    const bases: number[] = [];
+    const met: number[][] = [];
     while (lane.settle()) {
-      bases.push(lane.stream.frame.base);
+      met.push([lane.stream.frame.base, lane.stream.position]);
       lane.inspect();
       lane.take(lane);
     }
     // The one within the bad one, then none that ends at 16.
-    expect(bases).toEqual([9, 15, 18]);
+    const last = bad.length + 3 + batch(15, ['x', 'y']).length;
+    expect(met).toEqual([
+      [9, 0],
+      [15, batches[3]!.length],
+      [18, last],
+    ]);
   });
 
   it('takes what another found in equal bytes, and unpacks nothing itself', () => {

@@ -79,6 +79,7 @@ describe('a log that ends', () => {
     const name = 'tide-0/00000000000000000005.log';
     expect(report.findings).toEqual([{ name: 'offset-gap', offset: 3, last: 4, file: name, position: 0 }]);
     expect(report.leo).toBe(5);
+    expect(findingsOf({ 0: batches[0]!, 3: batches[1]!, 9: new Uint8Array() })).toMatchObject([{ offset: 6, last: 8 }]);
     expect(ledgerOf({ 0: batches[0]!, 3: new Uint8Array() })).toMatchObject({ leo: 3, findings: [] });
     expect(ledgerOf({ 0: batches[0]!, 2: new Uint8Array() })).toMatchObject({ leo: 3, findings: [] });
   });

@@ -182,6 +182,9 @@ describe('an LZ4 frame', () => {
         expect(() => unpack(changed)).toThrow('the header of an LZ4 frame does not match its checksum');
       }
     }
+    const neither = frame([]);
+    neither[6]! ^= 1;
+    expect(() => unpackLz4(neither, 0, true)).toThrow('the header of an LZ4 frame does not match its checksum');
     const dictionary = frame([], { contentSize: true });
     dictionary[4]! |= 1;
     expect(() => unpack(dictionary)).toThrow('an LZ4 frame wants a dictionary');
@@ -202,6 +205,8 @@ describe('an LZ4 frame', () => {
     const large = frame([{ bytes: Array<number>(200_000).fill(1), plain: true }], { blockCode: 5 });
     expect(unpackLz4(large, 1 << 20).buffer.byteLength).toBe(200_000);
     expect(unpackLz4(frame([plain(1)]), 100).buffer.byteLength).toBe(1 << 16);
+    const full = frame([plain(...Array<number>(1 << 16).fill(1))]);
+    expect(unpackLz4(full, 1 << 20).buffer.byteLength).toBe(1 << 16);
   });
 });
 
