@@ -9,6 +9,7 @@
  * Invariant: the answer depends on the case and the signature alone, never on time; only whether there is an answer at
  * all depends on the budget.
  */
+import { hash } from 'node:crypto';
 import type { Anomaly, RunResults } from '../../checker/results.ts';
 import { checkSimulation } from '../run/simulated-run.ts';
 import { simulate } from '../sim/simulate.ts';
@@ -50,6 +51,7 @@ export class Trial {
   readonly #budget: Budget;
   readonly #startedMs = performance.now();
   #baseSeed: number;
+  /** By a hash of the case: thousands of operations are long names. */
   readonly #known = new Map<string, Case | null>();
   #stopped = false;
   runs = 0;
@@ -75,7 +77,7 @@ export class Trial {
 
   /** The case with a seed under which it fails, or null. Whatever is worth it is tried under `least` seeds, however long. */
   fails(candidate: Case, least = 1): Case | null {
-    const name = JSON.stringify({ ...candidate, config: { ...candidate.config, seed: 0 } });
+    const name = hash('sha256', JSON.stringify({ ...candidate, config: { ...candidate.config, seed: 0 } }));
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     let failing: Case | null = null;
