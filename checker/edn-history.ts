@@ -69,7 +69,7 @@ export function operationOf(form: Edn): Operation | null {
 }
 
 function valueOf(f: string, value: Edn | undefined): unknown {
-  if (value === undefined || value === null) return null;
+  if (value === undefined) return null;
   if (!Array.isArray(value)) return plainMap(value);
   if (f === 'assign' || f === 'subscribe') return value.map(ednText);
   return value.map((micro) => (Array.isArray(micro) ? microOf(micro) : micro));

@@ -146,10 +146,8 @@ export class EdnReader {
         // ##NaN, ##Inf
         this.#at += 1;
         return `##${this.#token()}`;
-      case '"':
-        this.#at += 1;
-        return this.#string();
       default:
+        // A tag; a regular expression has none, and is read as its text.
         this.#token();
         return this.#form(depth + 1);
     }
@@ -199,7 +197,7 @@ export class EdnReader {
     const first = this.#peek();
     this.#at += 1;
     const name = first + this.#token();
-    return name.length === 1 ? name : (characters[name] ?? name);
+    return characters.get(name) ?? name;
   }
 
   /** Characters up to the next that ends a token. */
@@ -213,7 +211,7 @@ export class EdnReader {
     for (;;) {
       const character = this.#peek();
       if (character === ';') this.#at = endOfLine(this.#text, this.#at);
-      else if (character !== '' && isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1;
+      else if (isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1;
       else return;
     }
   }
@@ -279,7 +277,12 @@ const escapes: Readonly<Record<string, string>> = {
   '\\': '\\',
   '/': '/',
 };
-const characters: Readonly<Record<string, string>> = { newline: '\n', space: ' ', tab: '\t', return: '\r' };
+const characters: ReadonlyMap<string, string> = new Map([
+  ['newline', '\n'],
+  ['space', ' '],
+  ['tab', '\t'],
+  ['return', '\r'],
+]);
 
 function endOfLine(text: string, from: number): number {
   const end = text.indexOf('\n', from);
@@ -315,12 +318,12 @@ function atom(token: string): Edn {
     case 'false':
       return false;
     default:
-      return /^[+-]?[0-9]/.test(token) ? numberOf(token) : token;
+      return numberOrText(token);
   }
 }
 
-/** Whole numbers may end in N, others in M; a ratio stays text. */
-function numberOf(token: string): number | string {
+/** Whole numbers may end in N, others in M; a ratio stays text, as all does that is no number. */
+function numberOrText(token: string): number | string {
   const plain = token.replace(/[NM]$/, '');
   if (!/^[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?$/.test(plain)) return token;
   const value = Number(plain);
@@ -329,7 +332,6 @@ function numberOf(token: string): number | string {
 
 /** A form as text: the name of a key, whatever its kind. */
 export function ednText(form: Edn): string {
-  if (typeof form === 'string') return form;
   if (form === null) return 'nil';
   if (typeof form !== 'object') return String(form);
   if (Array.isArray(form)) return `[${form.map(ednText).join(' ')}]`;

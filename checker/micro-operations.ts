@@ -9,7 +9,7 @@ import type { ValueRows } from './value-rows.ts';
 /** `1` and `"1"` are one value: a record holds its decimal text. */
 export function canonicalValue(value: Value): Value {
   if (typeof value === 'number') return value;
-  if (value.length > longestNumber || !/^(?:0|-?[1-9][0-9]*)$/.test(value)) return value;
+  if (!/^(?:0|-?[1-9][0-9]*)$/.test(value)) return value;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
@@ -48,8 +48,6 @@ export function readPair(record: unknown): string | null {
   return isValue(record[1]) ? null : badValue;
 }
 
-/** Of `-9007199254740991`; anything longer is no exact number. */
-const longestNumber = 17;
 const hashSign = 0x23;
 const zero = 0x30;
 /** Of fifteen digits, which are always exact. */

@@ -33,6 +33,7 @@ const word = fc.constantFrom(
     '\\\\': '\\',
     '\\;': ';',
     '\\unknown': 'unknown',
+    '\\constructor': 'constructor',
   }) as Form[]),
 );
 const text = fc.string().map((value): Form => [JSON.stringify(value), value]);
@@ -87,6 +88,15 @@ describe('any forms', () => {
       }),
       { numRuns: 400 },
     );
+  });
+
+  it('begin on the line that is told, also behind much more than is kept', () => {
+    const lines = Array.from({ length: 60 }, (_, at) => (at % 3 === 1 ? '' : `"${'x'.repeat(3000 + at)}"`));
+    const reader = new EdnReader(lines);
+    const seen: unknown[] = [];
+    for (let form = reader.next(); form !== undefined; form = reader.next())
+      seen.push([reader.line, String(form).length]);
+    expect(seen).toEqual(lines.flatMap((line, at) => (line === '' ? [] : [[at + 1, line.length - 2]])));
   });
 
   it('begin on the line that is told, also behind much that was read before', () => {
@@ -179,12 +189,12 @@ describe('a token', () => {
   });
 
   it('that is a whole number which would be rounded stays its text', () => {
-    expect(reading('9007199254740991 9007199254740992 +9007199254740993N -9007199254740993 1e300 1e-300')).toEqual([
+    expect(reading('9007199254740991 9007199254740992 +9007199254740993N -9007199254740993 1e+300 1e-300')).toEqual([
       9007199254740991,
       '9007199254740992',
       '9007199254740993',
       '-9007199254740993',
-      '1e300',
+      '1e+300',
       1e-300,
     ]);
   });
@@ -283,6 +293,10 @@ describe('a form that is no EDN', () => {
       ['there is no escape \\q', 5],
       [5, 6],
     ]);
+  });
+
+  it.each(['^', '#_', '[#_', '{#_', "'"])('is one that is nested too deep within what is skipped: %s', (open) => {
+    expect(refusal(open.repeat(150)).message).toBe('forms are nested more than 100 deep');
   });
 
   it('may be the last line: nothing follows', () => {

@@ -81,6 +81,13 @@ describe('a reader that goes forwards', () => {
     expect(gaps).toEqual({ '0: 3-5': { between: 3, within: 5, proof: 3, since: 50, sinceIndex: 5 } });
   });
 
+  it('is not told of a gap in which one that began later was already, nor twice of one that it passed over again', () => {
+    const early = told().poll(1, [3]).poll(2, [3]).poll(2, [5]).poll(1, [5]);
+    expect(early.gaps['0: 3-5']).toMatchObject({ since: 20, sinceIndex: 3 });
+    const again = told().poll(1, [3]).poll(1, [5]).poll(1, [3]).poll(1, [5]);
+    expect(again.gaps['0: 3-5']).toMatchObject({ between: 2, proof: 2, since: 10, sinceIndex: 2 });
+  });
+
   it('has a gap of its own where only one end is another', () => {
     expect(
       Object.keys(told().poll(1, [3, 5]).poll(2, [3, 6]).poll(3, [2, 5]).poll(4, [3, 5], { key: 1 }).gaps),
@@ -308,8 +315,11 @@ describe('the longest lag', () => {
       seen([3, 0], [4, 100]).poll(1, [3]).poll(1, [4], { invokedAt: 350, type: 'info', clean: false }).readers
         .longestLag,
     ).toBe(0);
-    const late = seen([3, 0], [4, 100]).poll(1, [4], { type: 'fail', invokedAt: 350 });
+    const late = seen([3, 0], [4, 100]).poll(1, [4], { type: 'fail', invokedAt: 350 }).poll(1, [], { invokedAt: 400 });
     late.readers.endAll();
     expect(late.readers.longestLag).toBe(0);
+    const first = seen([1, 0], [4, 100]).poll(1, [1]).poll(1, [], { invokedAt: 400 });
+    first.readers.endAll();
+    expect(first.readers.longestLag).toBe(300);
   });
 });

@@ -42,6 +42,7 @@ describe('a record that was read', () => {
     expect(stands(evidence(), 5)).toBe(false);
     expect(stands(evidence(), 3, 6)).toBe(false);
     expect(stands(evidence(), 3, 4)).toBe(false);
+    expect([stands(evidence(), 3, 2), stands(evidence(), 3, 1)]).toEqual([false, true]);
   });
 
   it('is in no log at an offset where only a reader saw it', () => {

@@ -144,6 +144,18 @@ describe('an offset with several values', () => {
     expect(earliest(20, [])).toBe(20);
     expect(earliest(20, [[4, 15]])).toBe(15);
     expect(earliest(20, [[4, 25]])).toBe(20);
+    const elsewhere = twoAt((given, first, second) => {
+      given.columns.offset.set(first, 9);
+      given.columns.completed.set(first, 5);
+      for (const [offset, index] of [
+        [3, 14],
+        [6, 10],
+        [4, 16],
+      ] as const)
+        given.readAt(first, offset, index, 0);
+      given.readAt(second, 4, 90, 0);
+    });
+    expect(elsewhere.conflicts.get('0:4')?.sightings[0]?.index).toBe(16);
     expect(
       earliest(null, [
         [3, 14],
