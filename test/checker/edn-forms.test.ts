@@ -95,7 +95,7 @@ describe('any forms', () => {
     const reader = new EdnReader(lines);
     const seen: unknown[] = [];
     for (let form = reader.next(); form !== undefined; form = reader.next())
-      seen.push([reader.line, String(form).length]);
+      seen.push([reader.line, (form as string).length]);
     expect(seen).toEqual(lines.flatMap((line, at) => (line === '' ? [] : [[at + 1, line.length - 2]])));
   });
 
