@@ -200,36 +200,35 @@ export function nextFetcherDeadlineNs(state: BrokerState): number {
 /** Questions first: a partition that does not know where to end must not fetch. */
 function sendNext(turn: Turn, fetcher: Fetcher): void {
   const ready: Assignment[] = [];
-  let first: Question = 'none';
+  let first: number = NOTHING;
   for (const assignment of fetcher.assignments) {
     if (assignment.retryAtNs > turn.nowNs) continue;
     const question = questionFor(assignment);
-    if (urgency[question] < urgency[first]) {
+    if (question < first) {
       first = question;
       ready.length = 0;
     }
     if (question === first) ready.push(assignment);
   }
-  if (first === 'epoch') askEpochs(turn, fetcher, ready);
-  else if (first === 'end') askBound(turn, fetcher, ready, latestTimestamp);
-  else if (first === 'start') askBound(turn, fetcher, ready, earliestTimestamp);
-  else if (first === 'records') fetch(turn, fetcher, ready);
+  if (first === EPOCH) askEpochs(turn, fetcher, ready);
+  else if (first === END) askBound(turn, fetcher, ready, latestTimestamp);
+  else if (first === START) askBound(turn, fetcher, ready, earliestTimestamp);
+  else if (first === RECORDS) fetch(turn, fetcher, ready);
 }
 
 /** What is asked for one partition, the most urgent first. */
-const urgency = { epoch: 0, end: 1, start: 2, records: 3, none: 4 } as const;
-type Question = keyof typeof urgency;
+const [EPOCH, END, START, RECORDS, NOTHING] = [0, 1, 2, 3, 4] as const;
 
-function questionFor({ stage, leaderEnd }: Assignment): Question {
+function questionFor({ stage, leaderEnd }: Assignment): number {
   switch (stage) {
     case 'fetching':
-      return 'records';
+      return RECORDS;
     case 'asking-epoch':
-      return 'epoch';
+      return EPOCH;
     case 'asking-bounds':
-      return leaderEnd === null ? 'end' : 'start';
+      return leaderEnd === null ? END : START;
     case 'fenced':
-      return 'none';
+      return NOTHING;
   }
 }
 

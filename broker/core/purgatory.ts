@@ -79,6 +79,7 @@ export function park(purgatory: Purgatory, request: Waiting): void {
 
 /** Looks again at what waits for the partitions that this turn touched. To be called when the event is dealt with. */
 export function completeTouched(turn: Turn, tryComplete: TryComplete): void {
+  if (turn.touched.list.length === 0) return;
   const { purgatory } = turn.state;
   const candidates: Waiting[] = [];
   for (const { waiting } of turn.touched.list) {

@@ -128,8 +128,10 @@ export class Reader {
   }
 
   #takeVarint(): number {
-    let number = 0;
-    for (let factor = 1; ; factor *= 128) {
+    const first = this.#view.getUint8(this.take(1));
+    if (first < 0x80) return first;
+    let number = first & 0x7f;
+    for (let factor = 128; ; factor *= 128) {
       const byte = this.#view.getUint8(this.take(1));
       number += (byte & 0x7f) * factor;
       if (number > Number.MAX_SAFE_INTEGER || factor > 2 ** 49) this.fail('a varint is too long');

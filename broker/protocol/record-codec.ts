@@ -61,8 +61,8 @@ export const defaultMaxUnpackedBytes = 64 * 1024 * 1024;
 export function encodeBatch(batch: NewBatch): Uint8Array {
   if (batch.records.length === 0) throw new RangeError('a batch needs a record');
   const compression = batch.compression ?? 'none';
-  const timestamps = batch.records.map((record) => record.timestampMs ?? -1);
-  const bytes = recordsBehindHeader(batch.records, timestamps, compression);
+  const baseTimestampMs = timestampOf(batch.records[0]);
+  const bytes = recordsBehindHeader(batch.records, baseTimestampMs, compression);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   setInt64(view, batchLayout.baseOffset, batch.baseOffset ?? 0);
   view.setInt32(batchLayout.batchLength, bytes.length - bytesBeforeBatchLengthCounts);
@@ -70,12 +70,8 @@ export function encodeBatch(batch: NewBatch): Uint8Array {
   view.setInt8(batchLayout.magic, 2);
   view.setInt16(batchLayout.attributes, codecs.indexOf(compression));
   view.setInt32(batchLayout.lastOffsetDelta, batch.records.length - 1);
-  setInt64(view, batchLayout.baseTimestampMs, timestamps[0]!);
-  setInt64(
-    view,
-    batchLayout.maxTimestampMs,
-    timestamps.reduce((most, each) => Math.max(most, each)),
-  );
+  setInt64(view, batchLayout.baseTimestampMs, baseTimestampMs);
+  setInt64(view, batchLayout.maxTimestampMs, latestOf(batch.records));
   setInt64(view, batchLayout.producerId, batch.producerId ?? -1);
   view.setInt16(batchLayout.producerEpoch, batch.producerEpoch ?? -1);
   view.setInt32(batchLayout.baseSequence, batch.baseSequence ?? -1);
@@ -125,24 +121,40 @@ export function decodeRecords(
 /** The records behind the room that the header of their batch takes. */
 function recordsBehindHeader(
   records: readonly NewRecord[],
-  timestamps: readonly number[],
+  baseTimestampMs: number,
   compression: Compression,
 ): Uint8Array {
-  const sizes = records.map((record, index) => sizeOf(record, timestamps[index]! - timestamps[0]!, index));
-  const sizeBytes = sizes.reduce((sum, size) => sum + varintBytes(size) + size, 0);
+  const sizes: number[] = [];
+  let sizeBytes = 0;
+  for (const record of records) {
+    const size = sizeOf(record, timestampOf(record) - baseTimestampMs, sizes.length);
+    sizes.push(size);
+    sizeBytes += varintBytes(size) + size;
+  }
   const isPacked = compression !== 'none';
   const writer = new Writer((isPacked ? 0 : batchLayout.records) + sizeBytes);
   if (!isPacked) writer.skip(batchLayout.records);
-  for (const [index, record] of records.entries()) {
+  for (let index = 0; index < records.length; index += 1) {
+    const record = records[index]!;
     writer.field = 'record';
     writer.varint(sizes[index]!);
-    putRecord(writer, record, timestamps[index]! - timestamps[0]!, index);
+    putRecord(writer, record, timestampOf(record) - baseTimestampMs, index);
   }
   if (!isPacked) return writer.finish();
   const packed = pack(compression, writer.finish());
   const bytes = new Uint8Array(batchLayout.records + packed.length);
   bytes.set(packed, batchLayout.records);
   return bytes;
+}
+
+function timestampOf(record: NewRecord | undefined): number {
+  return record?.timestampMs ?? -1;
+}
+
+function latestOf(records: readonly NewRecord[]): number {
+  let latest = -Infinity;
+  for (const record of records) latest = Math.max(latest, timestampOf(record));
+  return latest;
 }
 
 function putRecord(writer: Writer, { key, value, headers = [] }: NewRecord, sinceFirstMs: number, index: number): void {

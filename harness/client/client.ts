@@ -230,10 +230,11 @@ function request<A extends ClientApi>(
   const { state } = turn;
   const address = addressOf(state.view, node);
   if (address === null) throw new Error(`no address of broker ${node}`);
-  const endpoint = `${address.host}:${address.port}`;
-  if (state.endpoints.get(node) !== endpoint) {
-    state.endpoints.set(node, endpoint);
-    turn.effects.push({ type: 'endpoint', node, host: address.host, port: address.port });
+  const { host, port } = address;
+  const told = state.endpoints.get(node);
+  if (told?.host !== host || told.port !== port) {
+    state.endpoints.set(node, address);
+    turn.effects.push({ type: 'endpoint', node, host, port });
   }
   const correlationId = state.nextCorrelationId;
   state.nextCorrelationId += 1;

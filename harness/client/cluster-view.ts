@@ -88,26 +88,35 @@ export function learn(view: ClusterView, keys: readonly Key[], answer: ResponseB
   view.brokers = new Map(
     answer.brokers.map((broker) => [broker.nodeId, { node: broker.nodeId, host: broker.host, port: broker.port }]),
   );
-  const topicErrors = new Map(answer.topics.map((topic) => [topic.name, topic.errorCode]));
-  for (const key of keys) {
-    const error = topicErrors.get(splitKey(key).topic) || ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
-    view.leaders.delete(key);
-    view.leaderless.set(key, errorName(error));
-  }
-  for (const topic of answer.topics) {
-    for (const partition of topic.partitions) {
-      const key = keyOf(topic.name, partition.partitionIndex);
-      if (partition.leaderId >= 0 && addressOf(view, partition.leaderId) !== null) {
-        view.leaders.set(key, partition.leaderId);
+  const told = new Set<Key>();
+  for (const { name, partitions } of answer.topics) {
+    for (const { partitionIndex, leaderId, errorCode } of partitions) {
+      const key = keyOf(name, partitionIndex);
+      told.add(key);
+      if (leaderId >= 0 && addressOf(view, leaderId) !== null) {
+        view.leaders.set(key, leaderId);
         view.leaderless.delete(key);
       } else {
-        view.leaders.delete(key);
-        view.leaderless.set(key, errorName(partition.errorCode || ErrorCode.LEADER_NOT_AVAILABLE));
+        lose(view, key, errorCode || ErrorCode.LEADER_NOT_AVAILABLE);
       }
     }
   }
+  for (const key of keys) {
+    if (told.has(key)) continue;
+    const { topic } = splitKey(key);
+    lose(
+      view,
+      key,
+      answer.topics.find(({ name }) => name === topic)?.errorCode || ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    );
+  }
   view.learntNs = nowNs;
   view.stale = false;
+}
+
+function lose(view: ClusterView, key: Key, errorCode: number): void {
+  view.leaders.delete(key);
+  view.leaderless.set(key, errorName(errorCode));
 }
 
 function nodesOf(view: ClusterView): readonly number[] {

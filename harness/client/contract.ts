@@ -91,8 +91,8 @@ export interface ClientState {
   readonly config: ClientConfig;
   readonly view: ClusterView;
   readonly consumer: ConsumerState;
-  /** Endpoints that the driver has been told, as `host:port`. */
-  readonly endpoints: Map<number, string>;
+  /** Addresses that the driver has been told. */
+  readonly endpoints: Map<number, BrokerAddress>;
   nextCorrelationId: number;
   current: Current | null;
 }

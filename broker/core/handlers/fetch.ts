@@ -71,11 +71,12 @@ function held(asked: readonly AskedPartition[]): Partition[] {
   return partitions;
 }
 
-/** Only what this turn touched can have become readable, or an error; the sum counts once something has. */
+/** Only what this turn touched can have become readable, or an error; all the others count once something has. */
 function isReady(turn: Turn, request: WaitingFetch): boolean {
   for (const each of request.asked) {
-    const isTouched = each.partition === undefined || turn.touched.has(each.partition);
-    if (isTouched && readable(turn, each, request.body) > 0) return isEnough(turn, request);
+    if (each.partition !== undefined && !turn.touched.has(each.partition)) continue;
+    const bytes = readable(turn, each, request.body);
+    if (bytes > 0) return bytes >= request.body.minBytes || isEnough(turn, request);
   }
   return false;
 }
@@ -83,7 +84,10 @@ function isReady(turn: Turn, request: WaitingFetch): boolean {
 /** Whether there is as much to read as the fetch waits for, or an error to tell. */
 function isEnough(turn: Turn, { asked, body }: WaitingFetch): boolean {
   let bytes = 0;
-  for (const each of asked) bytes += readable(turn, each, body);
+  for (const each of asked) {
+    bytes += readable(turn, each, body);
+    if (bytes >= body.minBytes) return true;
+  }
   return bytes >= body.minBytes;
 }
 
