@@ -84,11 +84,9 @@ function comparisonOf(lanes: readonly Lane[], outcome: Outcome): Comparison {
 function firstOf({ differences }: Outcome): Comparison['first'] {
   const [difference] = differences;
   if (difference === undefined) return null;
-  const values = difference.sides.flatMap(({ copies, record }) =>
-    copies.map((name) => [name, record?.value ?? null] as const),
+  const values = new Map(
+    difference.sides.flatMap(({ copies, record }) => copies.map((name) => [name, record?.value ?? null] as const)),
   );
-  return {
-    offset: difference.offset,
-    values: Object.fromEntries(values.sort(([one], [other]) => (one < other ? -1 : 1))),
-  };
+  const byName = [...values.keys()].sort().map((name) => [name, values.get(name) as string | null] as const);
+  return { offset: difference.offset, values: Object.fromEntries(byName) };
 }

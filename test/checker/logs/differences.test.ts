@@ -166,9 +166,11 @@ describe('a replica that begins within a batch of another', () => {
   const part = batch(3, values(3, 6));
 
   it('differs from there on, if it has a batch there', () => {
-    expect(told(compare([six], { base: 3, parts: [part] }))).toEqual([
-      [3, ['batch bounds'], ['1: none', '2: value 03'], null],
-    ]);
+    for (const logStart of [0, 3]) {
+      expect(told(compare({ base: 0, parts: [six], logStart }, { base: 3, parts: [part] }))).toEqual([
+        [3, ['batch bounds'], ['1: none', '2: value 03'], null],
+      ]);
+    }
   });
 
   it('differs from there on, if it holds nothing there', () => {

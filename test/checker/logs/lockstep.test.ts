@@ -145,6 +145,25 @@ describe('replicas that differ somewhere', () => {
   });
 });
 
+describe('replicas with the same batch whose checksum is wrong', () => {
+  it('go on alike, though a sound one stands within it', () => {
+    const bad = changed(joined([batches[3]!, batches[5]!]), (bytes) => {
+      new DataView(bytes.buffer).setInt32(8, bytes.length - 12);
+    });
+    const bytes = joined([...batches.slice(0, 3), bad, ...batches.slice(4)]);
+    const { report } = walk(copiesOf(bytes, bytes));
+    for (const name of ['broker-1', 'broker-2']) {
+      expect(report.copies[name]).toMatchObject({
+        batches: 10,
+        records: 27,
+        leo: 30,
+        findings: [{ name: 'crc-mismatch' }],
+      });
+    }
+    expect(report.comparison.verdict).toBe('agree');
+  });
+});
+
 describe('replicas of which one says that its log begins later', () => {
   const first = joined(batches);
   const other = joined([batch(0, ['x', 'y', 'z']), ...batches.slice(1)]);

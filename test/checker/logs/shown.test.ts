@@ -105,6 +105,11 @@ describe('two records', () => {
     expect(differencesOf(other, one)).toEqual(what);
   });
 
+  it('differ by any of their bytes', () => {
+    const values = ['abc', 'xbc', 'axc', 'abx'].map((value) => recordOf({ value: utf8(value) }));
+    expect(values.map((value) => differencesOf(values[0]!, value).length)).toEqual([0, 1, 1, 1]);
+  });
+
   it('may both hold nothing', () => {
     const empty = recordOf({ key: null, value: null });
     expect(differencesOf(empty, { ...empty })).toEqual([]);
