@@ -71,6 +71,8 @@ export class HistoryIndex {
   };
   /** Some process read everything back after settling. */
   finalRead = false;
+  /** When the last operation that was added is noted to be; 0 where there is none. */
+  lastTime = 0;
   /** Some send was acknowledged under acks=all. */
   acknowledgedUnderAll = false;
 
@@ -125,6 +127,7 @@ export class HistoryIndex {
 
   /** Takes the next operation; answers with what is malformed in it. */
   add(operation: Operation): string | null {
+    this.lastTime = operation.time;
     if (operation.process === 'nemesis') return this.#addFault(operation);
     if (operation.type === 'invoke') return this.#invoke(operation, operation.process);
     return this.#complete(operation, operation.process);
@@ -246,7 +249,6 @@ export class HistoryIndex {
     if ((f !== 'send' && f !== 'txn') || value === null || value === undefined) return null;
     if (!Array.isArray(value)) return `a ${f} needs a list of micro-operations`;
     for (const micro of value as readonly MicroOp[]) {
-      if (f === 'txn' && isPoll(micro)) continue;
       const send = readSend(micro);
       if (typeof send === 'string') continue;
       if (this.#rowOfSend(open, send) === -1)
@@ -360,7 +362,7 @@ export class HistoryIndex {
     if (!isPoll(micro)) return 'a poll holds only poll micro-operations';
     if (operation.f === 'txn') this.counts.polls += 1;
     const polled: unknown = micro[1];
-    if (polled === undefined || polled === null) return null;
+    if (polled === undefined) return null;
     if (typeof polled !== 'object') return 'a poll reads an object of lists by key';
     let flaw: string | null = null;
     for (const key in polled) {

@@ -600,3 +600,111 @@ describe('what else stands in a history', () => {
     expect(run.index.readers.longestLag).toBe(10);
   });
 });
+
+describe('what is left of one operation', () => {
+  const reads = (...records: readonly (readonly [number, number])[]): unknown => [['poll', { [key]: records }]];
+
+  it('is nothing in the next one of the process', () => {
+    expect(told().send(1, 7, 3).send(1, 8, null, 'info').index.transactions.indefinite).toEqual([]);
+    const run = told().op(1, 'invoke', 'assign', [key], { final: true }).op(1, 'ok', 'assign', [key]);
+    expect(
+      run
+        .both(1, 'assign', [key], [key])
+        .poll(1, [[2, 7]])
+        .row(7)['readFinally'],
+    ).toBe(0);
+    expect(
+      told()
+        .both(1, 'assign', [key], [key])
+        .poll(1, [[2, 7]])
+        .row(7)['readFinally'],
+    ).toBe(0);
+  });
+
+  it('is where a reader stands, also as it begins to read everything back', () => {
+    const run = told()
+      .poll(1, [[5, 1]])
+      .poll(1, [[2, 2]], 'ok', { final: true });
+    expect(run.index.readers.stepsBack).toHaveLength(1);
+  });
+
+  it('is when its process first polled, alone or in a transaction', () => {
+    const since = (run: Told): number => run.index.readers.gaps.since.get(0);
+    const passes: readonly (readonly [number, number])[] = [
+      [0, 1],
+      [5, 2],
+    ];
+    expect(since(told().both(1, 'crash', null, null, 'fail').poll(1, passes))).toBe(2);
+    expect(since(told().both(1, 'txn', [['poll']], reads(...passes)))).toBe(0);
+  });
+});
+
+describe('a completion without an invocation', () => {
+  const reads = (...records: readonly (readonly [number, number])[]): unknown => [['poll', { [key]: records }]];
+
+  it('sends no reader back, and reads nothing of its own', () => {
+    const run = told()
+      .poll(1, [[5, 1]])
+      .op(1, 'ok', 'poll', reads([5, 1]));
+    expect(run.index.readers.stepsBack).toEqual([]);
+    expect(run.index.transactions.ownReads).toEqual([]);
+    const sent = told()
+      .op(2, 'invoke', 'poll', [['poll']])
+      .op(1, 'invoke', 'send', [['send', key, 7]]);
+    expect(sent.op(3, 'ok', 'poll', reads([0, 7])).index.transactions.ownReads).toEqual([]);
+  });
+
+  it('is part of no transaction', () => {
+    const run = told()
+      .both(1, 'txn', [['poll']], [['poll', {}]])
+      .op(2, 'ok', 'txn', reads([0, 7]));
+    expect(run.index.transactions.invoked.length).toBe(1);
+    expect(told().op(1, 'ok', 'txn', []).index.counts.sendsInfo).toBe(0);
+  });
+});
+
+describe('a transaction, looked at again', () => {
+  it('is malformed where it names other sends, or broken ones', () => {
+    const completed = (micro: unknown): string | null =>
+      told().both(1, 'txn', [['send', key, 7], ['poll']], [micro]).lastFlaw;
+    expect(completed(['send', key, [3, 8]])).toBe('the completion names 8 of a-0, which its invocation does not');
+    expect(completed(['send', key, [-1, 7]])).toContain('an offset that is not');
+    expect(completed(['poll', { [key]: 7 }])).toBe('the records of a-0 are not a list');
+  });
+
+  it('reads its own value, whenever it began', () => {
+    const own = told()
+      .poll(9, [])
+      .both(
+        1,
+        'txn',
+        [['send', key, 7], ['poll']],
+        [
+          ['send', key, [0, 7]],
+          ['poll', { [key]: [[0, 7]] }],
+        ],
+      );
+    expect(own.index.transactions.ownReads).toEqual([{ row: 0, index: 3 }]);
+  });
+});
+
+describe('an offset', () => {
+  it('is known of a send only where it is named', () => {
+    expect([...told().send(1, 7, null).index.rows.knownOffsets(0)]).toEqual([]);
+    expect(told().send(1, 7, 1).row(7)['offset']).toBe(1);
+  });
+
+  it('that a failed poll passed over proves nothing', () => {
+    const { gaps } = told()
+      .poll(1, [[0, 1]])
+      .poll(1, [[5, 2]], 'fail').index.readers;
+    expect([gaps.between.get(0), gaps.proof.get(0)]).toEqual([3, -1]);
+  });
+});
+
+describe('keys of an assignment', () => {
+  it('are those that it names, and no others', () => {
+    const named = (keys: unknown): readonly string[] => told().both(1, 'assign', keys, keys).index.keys;
+    expect([named([key, null, { a: 1 }, 'b-0']), named(null), named([])]).toEqual([[key, '{"a":1}', 'b-0'], [], []]);
+  });
+});
