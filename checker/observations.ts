@@ -82,7 +82,7 @@ export interface SeenPartition {
 export interface Observations {
   readonly partitions: ReadonlyMap<Key, SeenPartition>;
   /** What brokers said as they ended themselves. */
-  readonly ended: readonly (Seen & { readonly node: TraceNode; readonly words: string })[];
+  readonly ended: readonly (Seen & { readonly node: TraceNode; readonly boot: number; readonly words: string })[];
   /** Of brokers whose segments could not be seen any more, why; it is damage too. */
   readonly blind: readonly string[];
   readonly lines: number;
@@ -127,7 +127,7 @@ export function lastBy<T extends { readonly time: number }>(list: readonly T[], 
 
 class Reader {
   readonly #partitions = new Map<Key, SeenPartition>();
-  readonly #ended: (Seen & { node: TraceNode; words: string })[] = [];
+  readonly #ended: (Seen & { node: TraceNode; boot: number; words: string })[] = [];
   readonly #next = new Map<string, number>();
   readonly #damage: string[] = [];
   readonly #blind: string[] = [];
@@ -151,7 +151,12 @@ class Reader {
     const seen = { time, reference: { source: 'observation', node, boot, seq } } as const;
     if (event === 'ended') {
       const { words } = fields;
-      this.#ended.push({ ...seen, node, words: typeof words === 'string' ? saidIn(words) : 'it did not say why' });
+      this.#ended.push({
+        ...seen,
+        node,
+        boot,
+        words: typeof words === 'string' ? saidIn(words) : 'it did not say why',
+      });
       return null;
     }
     if (event === 'blind') {

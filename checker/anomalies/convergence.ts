@@ -16,6 +16,9 @@ import type { Reference } from '../results.ts';
 import { endedSteps } from './ended.ts';
 import { emptyFinding, listed, plural, type Finding } from './finding.ts';
 
+/** A broker that was back for so long, half of the usual bound, could have caught up, on a busy host too. */
+const rejoinNs = 30e9;
+
 export function findNoConvergence(evidence: Evidence): Finding[] {
   const { run } = evidence;
   if (evidence.source === 'history') return [];
@@ -89,11 +92,9 @@ function notSettled(evidence: Evidence, states: readonly FinalState[]): Finding[
   for (const { replicas, isr } of states)
     for (const node of replicas ?? []) if (!isr.includes(node)) missing.set(node, (missing.get(node) ?? 0) + 1);
   const nodes = run.traced === false ? [...missing.keys()].sort((x, y) => x - y) : [];
-  const isExcused = (node: number): boolean => {
-    const own = ends.filter((end) => end.node === node);
-    return own.length > 0 && own.every(({ blame }) => blame === 'environment');
-  };
-  if (nodes.length > 0 && nodes.every(isExcused)) {
+  const excused = new Set(nodes.filter((node) => endedByEnvironment(evidence, node)));
+  const others = nodes.length > excused.size || states.some((state) => isAtOddsWithout(evidence, state, excused));
+  if (excused.size > 0 && !others) {
     const who = `${brokers(nodes)} ${nodes.length === 1 ? 'was' : 'were'} ended by the environment and did not come back`;
     unknownBecause(evidence, 'convergence', who);
     return [];
@@ -111,6 +112,31 @@ function notSettled(evidence: Evidence, states: readonly FinalState[]): Finding[
       why: listed(why),
     },
   ];
+}
+
+/** Whether nothing but its environment keeps a broker away that has ended: one that came back had its chance to rejoin. */
+function endedByEnvironment({ run, observed, history }: Evidence, node: number): boolean {
+  const own = (run.ends ?? []).filter((end) => end.node === node);
+  if (own.length === 0 || own.some(({ blame }) => blame === 'node')) return false;
+  const back = observed === null ? null : backSince(observed, node);
+  return back === null || history.lastTime - back < rejoinNs;
+}
+
+/** When it was first seen again after it had last ended; null where it was not. */
+function backSince({ ended, partitions }: Observations, node: number): number | null {
+  const lastBoot = Math.max(...ended.filter((end) => end.node === node).map(({ boot }) => boot));
+  const signs = [...partitions.values()].flatMap(({ byNode }) => {
+    const { roles = [], ends = [], highWatermarks = [] } = byNode.get(node) ?? {};
+    return [...roles, ...ends, ...highWatermarks].filter(({ boot }) => boot > lastBoot).map(({ time }) => time);
+  });
+  return signs.length === 0 ? null : Math.min(...signs);
+}
+
+/** Whether those that are there had not come to agree either. */
+function isAtOddsWithout(evidence: Evidence, state: FinalState, excused: ReadonlySet<number>): boolean {
+  if (state.isr.every((node) => excused.has(node))) return false;
+  const complaints = evidence.logs === null ? [] : complaintsOf(evidence, state);
+  return complaints.some(({ nodes }) => !nodes.some((node) => excused.has(node)));
 }
 
 /** What is wrong with the final state of one partition, in words; the nodes concerned. */

@@ -160,8 +160,8 @@ describe('what is seen of a broker', () => {
       { node: 'controller', event: 'ended' },
     ]);
     expect(ended).toEqual([
-      { ...at(0), node: 1, words: 'Halting because of an offset out of range' },
-      { ...at(0, 'controller'), time: 1e6, node: 'controller', words: 'it did not say why' },
+      { ...at(0), node: 1, boot: 1, words: 'Halting because of an offset out of range' },
+      { ...at(0, 'controller'), time: 1e6, node: 'controller', boot: 1, words: 'it did not say why' },
     ]);
     expect([damage, partitions.size]).toEqual([[], 0]);
   });

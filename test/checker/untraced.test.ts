@@ -213,10 +213,11 @@ describe('convergence without a trace', () => {
   });
 });
 
-describe('a broker that never came back', () => {
-  /** Broker 3 is out of the ISR at the end, and these ended. */
+describe('a broker that is missing in the end', () => {
+  /** Broker 3 ended in its first boot, and is out of the ISR at the end. */
   function missing(...blames: readonly ('node' | 'environment')[]): Foreign {
     const run = whole();
+    run.see(3, 'log', { event: 'ended', words: 'FATAL no session' });
     run.see('controller', 'metadata', { event: 'isr', leaderEpoch: 0, from: [2, 1, 3], to: [2, 1] });
     const ends = blames.map((blame) => ({
       node: 3,
@@ -229,17 +230,62 @@ describe('a broker that never came back', () => {
     return run;
   }
 
+  const notes = (run: Foreign): string => run.check().notes.join('\n');
+
   it('because its environment ended it leaves convergence unknown', () => {
-    const { anomalies, guarantees, notes } = missing('environment').check();
+    const run = missing('environment');
+    const { anomalies, guarantees } = run.check();
     expect(anomalies).toEqual([]);
     expect(guarantees.convergence).toBe('unknown');
-    expect(notes.join('\n')).toContain('broker 3 was ended by the environment and did not come back');
+    expect(notes(run)).toContain('broker 3 was ended by the environment and did not come back');
   });
 
   it('is accused where it ended itself too, or nothing ended it', () => {
-    const kinds = (run: Foreign): string[] => run.check().anomalies.map(({ kind }) => kind);
-    expect(kinds(missing('environment', 'node'))).toEqual(expect.arrayContaining(['failed-start', 'no-convergence']));
-    expect(kinds(missing())).toEqual(['no-convergence']);
+    expect(kindsOf(missing('environment', 'node'))).toEqual(expect.arrayContaining(['failed-start', 'no-convergence']));
+    expect(kindsOf(missing())).toEqual(['no-convergence']);
+  });
+
+  it('is accused where it had come back long before, whatever had ended it', () => {
+    for (const sign of [
+      (run: Foreign) => run.role(3, 2, 0, 2),
+      (run: Foreign) => run.hw(3, 2, 2),
+      (run: Foreign) => run.see(3, 'segments', { event: 'append', batches: [{ base: 1, last: 1, epoch: 0 }] }, 2),
+    ]) {
+      const run = missing('environment');
+      sign(run);
+      run.pass(29_900);
+      run.poll(10, []);
+      expect(kindsOf(run)).toEqual([]);
+      expect(run.check().guarantees.convergence).toBe('unknown');
+      run.pass(200);
+      run.poll(11, []);
+      expect(kindsOf(run)).toEqual(['no-convergence']);
+    }
+  });
+
+  it('had not come back where it ended once more', () => {
+    const run = missing('environment', 'environment');
+    run.role(3, 2, 0, 2);
+    run.see(3, 'log', { event: 'ended', words: 'FATAL no session' }, 2);
+    run.hw(3, 2, 2);
+    run.pass(60_000);
+    run.poll(10, []);
+    expect(kindsOf(run)).toEqual([]);
+    expect(notes(run)).toContain('broker 3 was ended by the environment and did not come back');
+  });
+
+  it('excuses none of the others', () => {
+    const short = missing('environment');
+    short.files.splice(0, 1);
+    short.log(1, [10]);
+    expect(kindsOf(short)).toContain('no-convergence');
+    const own = missing('environment');
+    own.files.splice(2);
+    own.log(3, [10]);
+    expect(kindsOf(own)).not.toContain('no-convergence');
+    const both = missing('environment');
+    both.see('controller', 'metadata', { event: 'isr', leaderEpoch: 0, from: [2, 1], to: [2] });
+    expect(kindsOf(both)).toEqual(['no-convergence']);
   });
 });
 
