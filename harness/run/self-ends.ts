@@ -69,6 +69,8 @@ export class SelfEnds {
 
   /** The broker's own log proves that it had lost its session when it last ended: no fault of its own, nor a failure of the run. */
   excused(node: NodeName, words: string): void {
+    // Only the end that keeps it down now: one that was not told excuses none of those before it.
+    if (this.#closed || !this.#down.has(node)) return;
     const index = this.ends.findLastIndex((end) => end.node === node);
     const end = this.ends[index];
     if (end === undefined) return;
@@ -76,8 +78,7 @@ export class SelfEnds {
     // What was no fault of its own does not count as its one chance; but a host that stays busy must not keep us for ever.
     if (this.ends.filter((each) => each.node === node).length >= EXCUSES_MAX) return;
     this.#restarted.delete(node);
-    const isIdle = this.#down.has(node) && !this.#waiting.has(node);
-    if (this.#mending !== null && isIdle) this.#startAgain(this.#mending, node);
+    if (this.#mending !== null && !this.#waiting.has(node)) this.#startAgain(this.#mending, node);
   }
 
   /** The load begins. */
@@ -118,13 +119,18 @@ export class SelfEnds {
     this.#restarted.add(node);
     this.#waiting.add(node);
     setTimeout(() => {
-      if (this.#closed) return;
-      cluster
-        .perform({ port: 'process', verb: 'kill', node })
-        .then(() => cluster.perform({ port: 'process', verb: 'start', node }))
-        .catch((error: unknown) =>
-          this.#options.onFailure(environmentErrorFrom(error, `cannot start ${nodeName(node)} again`)),
-        );
+      void this.#restart(cluster, node).catch((error: unknown) => {
+        // What is asked of a cluster that is being removed may well fail.
+        if (this.#closed) return;
+        this.#options.onFailure(environmentErrorFrom(error, `cannot start ${nodeName(node)} again`));
+      });
     }, RESTART_PAUSE_MS);
+  }
+
+  async #restart(cluster: Cluster, node: NodeName): Promise<void> {
+    for (const verb of ['kill', 'start'] as const) {
+      if (this.#closed) return;
+      await cluster.perform({ port: 'process', verb, node });
+    }
   }
 }

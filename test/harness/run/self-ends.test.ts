@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SelfEnds } from '../../../harness/run/self-ends.ts';
 import { paperCluster } from './paper-cluster.ts';
 
@@ -87,5 +87,49 @@ describe('a foreign broker that ends itself', () => {
     selfEnds.mend(paperCluster());
     expect([again(true), again(true), again(true), again(false)]).toEqual([true, true, true, false]);
     selfEnds.close();
+  });
+
+  it('is excused for the end that it was told of, and for none that came before', () => {
+    const { selfEnds } = stage();
+    const end = { end: () => ({ lastLines: [], phase: 'running' as const }) };
+    selfEnds.begin();
+    selfEnds.ended(end, 2, 'log truncation is not allowed', 'node');
+    selfEnds.started(2);
+    selfEnds.excused(2, 'of an end that was not told');
+    selfEnds.ended(end, 3, 'log truncation is not allowed', 'node');
+    selfEnds.close();
+    selfEnds.ended(end, 2, 'what stood beside it is being removed', 'node');
+    selfEnds.excused(3, 'ZooKeeper is being removed');
+    expect(selfEnds.ends.map(({ node, blame }) => [node, blame])).toEqual([
+      [2, 'node'],
+      [3, 'node'],
+    ]);
+  });
+
+  it('and cannot be started again since the run is over fails nothing', async () => {
+    vi.useFakeTimers();
+    try {
+      const { selfEnds, failures } = stage();
+      const cluster = paperCluster();
+      selfEnds.begin();
+      selfEnds.mend(cluster);
+      const end = { end: () => ({ lastLines: [], phase: 'running' as const }) };
+      selfEnds.ended(end, 2, 'Halting', 'node');
+      selfEnds.ended(end, 3, 'Halting', 'node');
+      await vi.advanceTimersByTimeAsync(1_500);
+      const [two, three] = [await cluster.next(), await cluster.next()];
+      two.answer({ effective: true, facts: {} });
+      const start = await cluster.next();
+      expect(start.action).toEqual({ port: 'process', verb: 'start', node: 2 });
+      selfEnds.close();
+      start.answer(new Error('no such container'));
+      three.answer({ effective: true, facts: {} });
+      let asked = false;
+      void cluster.next().then(() => (asked = true));
+      await vi.advanceTimersByTimeAsync(0);
+      expect([failures, asked]).toEqual([[], false]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
