@@ -162,7 +162,7 @@ function cutOf(
   // What is appended before a late role is seen may have come from the leader that is followed already.
   const first = prompt ? Math.min(time, cut.time) : time;
   const last = Math.max(time, cut.time);
-  const appended = ends.some((end) => end.time > first && end.time < last && end.time !== cut.time);
+  const appended = ends.some((end) => end.time > first && end.time < last);
   return appended ? null : cut;
 }
 

@@ -77,7 +77,7 @@ function heldInTheEnd({ logs }: Evidence, key: Key, offset: number): WhyStep[] {
   const byContent = new Map<string, number[]>();
   const references: Reference[] = [];
   for (const [node, { log }] of logs?.byKey.get(key) ?? []) {
-    const batch = offset < log.end ? batchAt(log, offset) : null;
+    const batch = batchAt(log, offset);
     const records = batch === null ? null : decodeRecords(log, batch, logs?.decompressors ?? {});
     const value = records?.find((record) => record.offset === offset)?.value ?? null;
     const content = value === null ? (batch === null ? 'nothing' : 'another record') : text(value);

@@ -101,6 +101,35 @@ describe('a moment', () => {
     expect(found(...first, ...held, ...turned, later, sign(700), between)).toEqual(none);
   });
 
+  it('may be a poll earlier also where neither an earlier role nor an election was seen', () => {
+    expect(found(elected(0, 1, [1, 2, 3], 0), ...held, ...turned, mark(960, 4))).toEqual(exposed);
+    expect(found(...first, ...held, follows(1050, 2), mark(960, 4))).toEqual(exposed);
+    expect(found(...first, ...held, follows(1050, 2, { leaderEpoch: undefined }))).toEqual(exposed);
+    expect(found(follows(0, 1), ...held, follows(1050, 2))).toEqual(none);
+  });
+
+  it('is one at which the broker follows somebody else', () => {
+    expect(found(...first, ...held, elected(900, 3, [2, 3], 1), follows(1050, 3))).toEqual(none);
+    expect(found(...first, ...held, elected(900, 3, [2, 3], 1), leads(1050))).toEqual(none);
+    expect(found(...first, ...held, follows(1050, null as never))).toEqual(none);
+  });
+
+  it('is one too where the broker has led in between, or was started again, and follows the same leader', () => {
+    const reign = [elected(400, 3, [1, 2, 3], 0), leads(500, { leaderEpoch: 0 })];
+    const back = [elected(900, 1, [1, 2, 3], 1), follows(1050, 1)];
+    expect(found(...first, ...held, ...reign, ...back, mark(600, 3))).toEqual(exposed);
+    const anew = [
+      elected(0, 2, [1, 2, 3], 0),
+      reaches(10, 4),
+      acked(30, 2, 3),
+      elected(100, 1, [1, 2, 3], 1),
+      mark(90, 4),
+    ];
+    const again = [follows(150, 1), follows(1050, 1, { boot: 2 }), mark(940, 3, { boot: 2 })];
+    expect(found(...anew, ...again)).toEqual(exposed);
+    expect(found(...anew, ...again.slice(0, 1), follows(1050, 1))).toEqual(none);
+  });
+
   it('is not later than the role, though the election is seen later', () => {
     const late = [follows(1050, 2), elected(1200, 2, [2, 3], 1)];
     expect(found(...first, ...held, ...late, mark(1050, 4))).toEqual(none);
@@ -174,12 +203,20 @@ describe('the end of a log', () => {
     expect(found(...first, ...held, ...turned, reaches(1055, 5), cut(1060, 5, 3))).toEqual(exposed);
     expect(found(...first, ...held, ...turned, reaches(1050, 5), cut(1060, 5, 3))).toEqual(['3..5: 3-3']);
     expect(found(...first, ...held, ...turned, reaches(1060, 5), cut(1060, 5, 3))).toEqual(['3..5: 3-3']);
+    expect(found(...first, ...held, ...turned, cut(1060, 5, 3), reaches(1070, 5))).toEqual(['3..5: 3-3']);
+    const third = [...other, elected(1095, 2, [2, 3], 3), follows(1100, 2, { leaderEpoch: 3 })];
+    expect(found(...first, ...held, ...turned, ...third, cut(1090, 5, 3))).toEqual([...exposed, '3..5: 3-3']);
   });
 
   it('may have grown again before a late role was seen, and not before one that the log tells', () => {
     expect(found(...first, ...held, ...turned, cut(960, 5, 3), reaches(1000, 4))).toEqual(['3..5: 3-3']);
     const prompt = [elected(900, 2, [2, 3], 1), follows(1050, 2, { source: 'log' })];
     expect(found(...first, ...held, ...prompt, cut(1035, 5, 3), reaches(1040, 4))).toEqual(exposed);
+  });
+
+  it('is not where a log line says that it was cut, which does not say from where', () => {
+    const words: Line = [900, 3, { event: 'truncation', source: 'log', to: 3, words: 'cut' }];
+    expect(found(...first, ...held, ...turned, words, mark(920, 4))).toEqual(none);
   });
 
   it('moves the moment to before it was cut', () => {
@@ -205,6 +242,11 @@ describe('what was acknowledged', () => {
     expect(found(...first, reaches(10, 9), mark(20, 2), acked(30, 1, 4), acked(31, 1, 6), ...turned)).toEqual([
       '2..9: 4-6',
     ]);
+  });
+
+  it('is not at risk where all that the broker held was below its high watermark', () => {
+    for (const to of [4, 5])
+      expect(found(...first, reaches(10, 4), mark(20, to), acked(30, 1, 3, { last: 9 }), ...turned)).toEqual(none);
   });
 
   it('counts in an earlier epoch, and without other epochs until half a second after', () => {
@@ -240,6 +282,12 @@ describe('the high watermark of a broker', () => {
     expect(found(...led, acked(30, 3, 2), other, ...turned)).toEqual(['3..6: 4-4']);
     expect(found(...led, acked(30, 3, 3, { last: 4 }), other, ...turned)).toEqual(none);
     expect(found(...led, acked(951, 3, 3), other, ...turned)).toEqual(['0..6: 3-4']);
+    expect(found(...led, acked(950, 3, 3, { last: 4 }), other, ...turned)).toEqual(none);
+    expect(found(...led, acked(30, 3, 3, { last: 4 }), mark(40, 3), other, ...turned)).toEqual(['3..6: 3-4']);
+    expect(found(...led, acked(30, 3, 3, { last: 4 }), mark(30, 3), other, ...turned)).toEqual(none);
+    expect(found(...led, mark(6, 5), acked(30, 3, 2), other, ...turned)).toEqual(none);
+    const restarted = [elected(900, 2, [2, 3], 1), follows(1050, 2, { boot: 2 })];
+    expect(found(...led, acked(30, 3, 2), other, ...restarted)).toBe(dark);
     expect(found(...led, acked(30, 3, 2, { acks: 1 }), other, ...turned)).toEqual(['0..6: 2-4']);
   });
 
@@ -248,6 +296,7 @@ describe('the high watermark of a broker', () => {
     expect(found(...first, ...held, ...reign, ...turned)).toBe(dark);
     expect(found(...first, ...held, ...reign, ...turned, mark(600, 3))).toEqual(exposed);
     expect(found(...first, ...held, ...reign, ...turned, mark(499, 3))).toBe(dark);
+    expect(found(...first, ...held, elected(940, 3, [1, 2, 3], 0), leads(950), ...turned)).toBe(dark);
     expect(found(...first, ...held, ...reign, ...turned, mark(500, 3))).toEqual(exposed);
   });
 });

@@ -1,13 +1,15 @@
 /** How a loss came about on brokers that tell no trace: each step word for word, with its time and its reference. */
 import { describe, expect, it } from 'vitest';
-import { encodeBatch } from '../../broker/protocol/index.ts';
+import { crc32c, encodeBatch, encodeMessageSet } from '../../broker/protocol/index.ts';
 import { emptyFinding } from '../../checker/anomalies/finding.ts';
 import type { Evidence } from '../../checker/evidence.ts';
 import { readFinalLogs } from '../../checker/final-logs.ts';
+import type { Decompressors } from '../../checker/logs/contents.ts';
 import { readObservations } from '../../checker/observations.ts';
 import type { AnomalyKind } from '../../checker/results.ts';
 import { whyObserved } from '../../checker/why-observed.ts';
 import { withFaults } from '../../checker/why.ts';
+import { decompressors } from '../../harness/check/decompressors.ts';
 
 const key = 'tide-0';
 
@@ -128,7 +130,7 @@ describe('the steps of a loss that was observed', () => {
     const finding = { ...emptyFinding('lost-acked-write', key), offset: 3 };
     expect(whyObserved(evidence, { ...finding, key: null })).toEqual([]);
     expect(whyObserved(evidence, { ...finding, key: 'tide-1' })).toEqual([]);
-    expect(whyObserved(evidence, { ...finding, offset: null })).toEqual([]);
+    expect(whyObserved(evidenceOf([ack(5, { base: 0 })]), { ...finding, offset: null })).toEqual([]);
   });
 });
 
@@ -142,12 +144,12 @@ describe('what replicas hold in the end', () => {
       ...packed,
     });
   };
-  const held = (logs: Readonly<Record<number, readonly Uint8Array[]>>) => {
+  const held = (logs: Readonly<Record<number, readonly Uint8Array[]>>, unpack: Decompressors = {}) => {
     const files = Object.entries(logs).map(([node, parts]) => {
       const bytes = Uint8Array.from(Buffer.concat([...parts]));
       return { node: Number(node), key, segments: [{ baseOffset: 0, bytes }], logStart: null };
     });
-    return steps([ack(5)], { logs: readFinalLogs(files, [1, 2, 3], {}) }).slice(1);
+    return steps([ack(5)], { logs: readFinalLogs(files, [1, 2, 3], unpack) }).slice(1);
   };
 
   it('is told by camps, with a reference to each log', () => {
@@ -167,6 +169,21 @@ describe('what replicas hold in the end', () => {
     expect(held({ 1: [batch(2, ['p', 'q'])], 2: [batch(3, ['r'], 'gzip')] })[0]?.text).toBe(
       'In the end, at offset 3: broker 1 holds q; broker 2 holds another record.',
     );
+  });
+
+  it('is told where it is packed, where messages have no epoch, and where a batch has lost its record', () => {
+    const gzip = [batch(0, ['a', 'b', 'c', 'r'], 'gzip')];
+    const set = encodeMessageSet(['a', 'b', 'c', 'r'].map((value) => ({ key: null, value, timestampMs: 1 })));
+    const compacted = Uint8Array.from(batch(0, ['a']));
+    const view = new DataView(compacted.buffer);
+    view.setInt32(23, 5);
+    view.setUint32(17, crc32c(compacted.subarray(21)));
+    expect(held({ 1: gzip, 2: [set], 3: [compacted] }, decompressors)).toEqual([
+      {
+        text: 'In the end, at offset 3: brokers 1 and 2 hold r; broker 3 holds another record.',
+        references: [4, null, 4].map((epoch, at) => ({ source: 'log', node: at + 1, offset: 3, epoch })),
+      },
+    ]);
   });
 
   it('is not told where no log of the partition was copied', () => {
