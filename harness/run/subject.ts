@@ -164,14 +164,21 @@ function foreignSubject(
   const seesLogs = (target.capabilities.guarantees['agreement'] ?? true) === true;
   let versions: Versions = ownVersions;
   let clean = false;
+  const closing = new AbortController();
   return {
     cluster: {
       ...observer.cluster,
       async perform(action) {
-        if (foreign.zooKeeper !== undefined) await whenForgotten(foreign.zooKeeper, action, forgottenWithinMs(config));
+        const { zooKeeper } = foreign;
+        if (zooKeeper !== undefined) {
+          await whenForgotten(zooKeeper, action, forgottenWithinMs(config), closing.signal);
+        }
+        // Nothing may be started behind the back of whoever removes the cluster.
+        if (closing.signal.aborted) return { effective: false, facts: { error: 'the run is over' } };
         return observer.cluster.perform(action);
       },
       close() {
+        closing.abort();
         observer.close();
         logs.close();
         return pooled.end(clean);

@@ -32,13 +32,19 @@ export async function seatController(address: Address, node: NodeId, timeoutMs: 
 
 /**
  * Resolves when nothing stands in the way of this action: before a start, when the broker's last registration is gone
- * (true), or has stayed for `timeoutMs`, or cannot be asked for (false).
+ * (true), or has stayed for `timeoutMs`, or cannot be asked for (false). The wait ends when `signal` aborts: nobody may be
+ * asked whose network is about to go.
  */
-export async function whenForgotten(place: ZooKeeperPlace, action: Action, timeoutMs: number): Promise<boolean> {
+export async function whenForgotten(
+  place: ZooKeeperPlace,
+  action: Action,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (action.port !== 'process' || action.verb !== 'start') return true;
   const deadline = performance.now() + timeoutMs;
   try {
-    const zookeeper = await openZooKeeper(place, timeoutMs);
+    const zookeeper = await openZooKeeper(place, timeoutMs, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
     try {
       const path = `/brokers/ids/${idOf(action.node, place)}`;
       return await holds(deadline, async () => (await zookeeper.get(path)) === null);
