@@ -69,7 +69,7 @@ class CheckerRunner implements TestRunner {
   readonly #context: InstrumenterContext;
   readonly #kills = new Map<string, number>();
   #memory: Memory = { costsMs: {}, hits: {} };
-  #tests: readonly CollectedTest[] | null = null;
+  readonly #loaded = new Set<string>();
 
   constructor(options: StrykerOptions) {
     this.#options = options['checker'] as Checker;
@@ -83,7 +83,7 @@ class CheckerRunner implements TestRunner {
 
   async dryRun(): Promise<DryRunResult> {
     const tests: TestResult[] = [];
-    for (const test of await this.#load()) {
+    for (const test of await this.#load(() => true)) {
       this.#context.currentTestId = test.id;
       tests.push(await resultOf(test));
       delete this.#context.currentTestId;
@@ -101,8 +101,11 @@ class CheckerRunner implements TestRunner {
     context.hitLimit = endlessHits;
     if (options.mutantActivation === 'static') context.activeMutant = options.activeMutant.id;
     const tests: TestResult[] = [];
+    const isOwn = ownTestsOf(options.activeMutant.fileName);
     try {
-      for (const test of this.#inOrder(await this.#load(), options)) {
+      // A process that was started for one mutant alone loads no more than it needs.
+      const own = this.#loaded.size > 0 ? [] : this.#inOrder(await this.#load(isOwn), options);
+      for await (const test of this.#after(own, options)) {
         context.activeMutant = options.activeMutant.id;
         context.hitCount = 0;
         context.hitLimit = this.#hitLimit(test, options.activeMutant.id);
@@ -127,20 +130,32 @@ class CheckerRunner implements TestRunner {
     return toMutantRunResult({ status: DryRunStatus.Complete, tests });
   }
 
-  async #load(): Promise<readonly CollectedTest[]> {
-    if (this.#tests !== null) return this.#tests;
-    if (existsSync(memoryFile)) this.#memory = JSON.parse(readFileSync(memoryFile, 'utf8')) as Memory;
+  /** The tests that are loaded, and then, if nothing has failed yet, all the others. */
+  async *#after(first: readonly CollectedTest[], options: MutantRunOptions): AsyncGenerator<CollectedTest> {
+    yield* first;
+    // What loads must not meet a mutant that waits for its tests.
+    if (options.mutantActivation === 'runtime') delete this.#context.activeMutant;
+    const done = new Set(first);
+    for (const test of this.#inOrder(await this.#load(() => true), options)) if (!done.has(test)) yield test;
+  }
+
+  /** All tests that are loaded once those of the wanted files are. */
+  async #load(isWanted: (file: string) => boolean): Promise<readonly CollectedTest[]> {
+    if (this.#loaded.size === 0 && existsSync(memoryFile))
+      this.#memory = JSON.parse(readFileSync(memoryFile, 'utf8')) as Memory;
     Object.assign(process.env, this.#options.env);
     const { default: fc } = await import('fast-check');
     fc.configureGlobal({ seed: 1, numRuns: 30 });
     const { collect, collected } = await import('./stand-in.ts');
     const { tests, except, slow } = this.#options;
     const exclude = process.env['MUTATION_QUICK'] === undefined ? [...except] : [...except, ...slow];
-    const files = globSync([...tests], { exclude }).sort();
-    for (const file of files) await collect(file, pathToFileURL(resolve(file)).href);
+    for (const file of globSync([...tests], { exclude }).sort()) {
+      if (this.#loaded.has(file) || !isWanted(file)) continue;
+      this.#loaded.add(file);
+      await collect(file, pathToFileURL(resolve(file)).href);
+    }
     const not = new RegExp(this.#options.exceptTitles);
-    this.#tests = collected.filter(({ name }) => !not.test(name));
-    return this.#tests;
+    return collected.filter(({ name }) => !not.test(name));
   }
 
   #hitLimit({ id }: CollectedTest, mutant: string): number {
@@ -151,15 +166,19 @@ class CheckerRunner implements TestRunner {
   #inOrder(tests: readonly CollectedTest[], { activeMutant, testFilter }: MutantRunOptions): CollectedTest[] {
     const wanted = testFilter === undefined ? null : new Set(testFilter);
     const chosen = wanted === null ? [...tests] : tests.filter(({ id }) => wanted.has(id));
-    const { fileName } = activeMutant;
-    const own = `test/${fileName.slice(fileName.lastIndexOf('/checker/') + 1, -'.ts'.length)}`;
-    const isOwn = ({ file }: CollectedTest): number =>
-      file.startsWith(`${own}.`) || file.startsWith(`${own}/`) ? 1 : 0;
+    const isOwn = ownTestsOf(activeMutant.fileName);
+    const rank = ({ file }: CollectedTest): number => (isOwn(file) ? 1 : 0);
     // What has killed nothing yet counts as half a kill.
     const worth = ({ id }: CollectedTest): number =>
       ((this.#kills.get(id) ?? 0) + 0.5) / ((this.#memory.costsMs[id] ?? 0) + 1);
-    return chosen.sort((x, y) => isOwn(y) - isOwn(x) || worth(y) - worth(x));
+    return chosen.sort((x, y) => rank(y) - rank(x) || worth(y) - worth(x));
   }
+}
+
+/** Whether a file of tests is of that source: `checker/edn.ts` has `test/checker/edn.test.ts`, or a folder of that name. */
+function ownTestsOf(source: string): (file: string) => boolean {
+  const own = `test/${source.slice(source.lastIndexOf('/checker/') + 1, -'.ts'.length)}`;
+  return (file) => file.startsWith(`${own}.`) || file.startsWith(`${own}/`);
 }
 
 async function resultOf(test: CollectedTest): Promise<TestResult> {
