@@ -93,8 +93,8 @@ function notSettled(evidence: Evidence, states: readonly FinalState[]): Finding[
     for (const node of replicas ?? []) if (!isr.includes(node)) missing.set(node, (missing.get(node) ?? 0) + 1);
   const nodes = run.traced === false ? [...missing.keys()].sort((x, y) => x - y) : [];
   const excused = new Set(nodes.filter((node) => endedByEnvironment(evidence, node)));
-  const others = nodes.length > excused.size || states.some((state) => isAtOddsWithout(evidence, state, excused));
-  if (excused.size > 0 && !others) {
+  const isExcused = excused.size > 0 && nodes.length === excused.size;
+  if (isExcused && !states.some((state) => isAtOddsWithout(evidence, state, excused))) {
     const who = `${brokers(nodes)} ${nodes.length === 1 ? 'was' : 'were'} ended by the environment and did not come back`;
     unknownBecause(evidence, 'convergence', who);
     return [];
