@@ -38,16 +38,18 @@ const zip = engineOf(0xedb88320);
 function engineOf(polynomial: number): Engine {
   const { run, memory } = new WebAssembly.Instance(module).exports;
   const table = new Int32Array(memory.buffer, 0, tableBytes / 4);
-  for (let byte = 0; byte < 256; byte += 1) {
-    let value = byte;
-    for (let bit = 0; bit < 8; bit += 1) value = (value & 1) === 1 ? (value >>> 1) ^ polynomial : value >>> 1;
-    table[byte] = value;
-  }
-  for (let at = 256; at < table.length; at += 1) {
+  for (const at of table.keys()) {
     const before = table[at - 256] as number;
-    table[at] = (before >>> 8) ^ (table[before & 0xff] as number);
+    table[at] = at < 256 ? remainder(at, polynomial) : (before >>> 8) ^ (table[before & 0xff] as number);
   }
   return { run, memory: new Uint8Array(memory.buffer) };
+}
+
+/** What a byte does to a checksum of zero. */
+function remainder(byte: number, polynomial: number): number {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit += 1) value = (value & 1) === 1 ? (value >>> 1) ^ polynomial : value >>> 1;
+  return value;
 }
 
 function checksum({ run, memory }: Engine, bytes: Uint8Array, from: number, to: number): number {

@@ -79,7 +79,8 @@ export class Epochs {
   #compare(epoch: number, offset: number): void {
     const checkpoint = this.#entries[this.#entry]?.epoch ?? null;
     if (checkpoint === epoch) return;
-    if (this.#told?.[0] === this.#run && this.#told?.[1] === this.#entry) return;
+    const told = this.#told;
+    if (told !== null && told[0] === this.#run && told[1] === this.#entry) return;
     this.#told = [this.#run, this.#entry];
     this.#findings.add({ name: 'checkpoint-mismatch', offset, log: epoch, checkpoint });
   }
