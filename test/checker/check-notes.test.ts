@@ -4,6 +4,7 @@ import { crc32c } from '../../broker/protocol/index.ts';
 import { checkRun, type CheckInput } from '../../checker/check.ts';
 import type { RunDescription } from '../../checker/evidence.ts';
 import type { RunResults } from '../../checker/results.ts';
+import { Told } from './anomalies/told.ts';
 import { Foreign } from './foreign.ts';
 import { historyInput, key, kinds, quiet, Story } from './story.ts';
 
@@ -181,6 +182,22 @@ describe('a history', () => {
     }
   });
 
+  it('of one operation that was done and one that was not has completed operations', () => {
+    const story = new Story();
+    story.poll(60, []);
+    for (const type of ['invoke', 'fail']) story.operation({ process: 61, type, f: 'poll', value: [['poll']] });
+    expect(checkRun(historyInput(story.history)).notes.join()).not.toContain('no completed operation');
+  });
+
+  it('is looked at to its end, also where readers lag then', () => {
+    const lines = new Told()
+      .poll(7, 0)
+      .poll(8, 1)
+      .poll(7)
+      .lines.map((line) => JSON.stringify(line));
+    expect(checkRun(historyInput(lines)).measures['realtimeLagMs']).toBeGreaterThan(0);
+  });
+
   it('names operations that nobody understands, by their number', () => {
     const story = quiet(1);
     for (let count = 0; count < 3; count += 1) {
@@ -224,6 +241,68 @@ describe('a history', () => {
   });
 });
 
+describe('what a malformed line may have said', () => {
+  const leftOut = (told: Told): string[] => {
+    const lines = ['x', ...told.lines.map((line) => JSON.stringify(line))];
+    const results = checkRun(
+      historyInput(lines, { promises: { acks: 'all', minInsyncReplicas: 1, uncleanElection: false } }),
+    );
+    return results.notes.filter((note) => note.includes('left out')).map((note) => note.split(' left out')[0]!);
+  };
+  const sent = (): Told => new Told().send(1, 1, 0).send(1, 2, 1).send(1, 3, 2);
+
+  it('is told of each kind by its number', () => {
+    expect(leftOut(sent().poll(7, 0).poll(7, 2).poll(8, 0).poll(8, 2).poll(9, 2).poll(9, 0))).toEqual([
+      '1 lost-write is',
+      '1 poll-skip is',
+      '1 nonmonotonic-poll is',
+    ]);
+  });
+
+  it('is what was read and gone, where no log tells', () => {
+    expect(
+      leftOut(new Told().send(1, 1, 0).send(1, 2, null).send(1, 3, 2).poll(6, 0, 1, 2).poll(7, 0).poll(7, 2)),
+    ).toContain('1 consumer-saw-uncommitted is');
+  });
+
+  it('is the order of operations, and what one of them did to another', () => {
+    const own = new Told().txn(1, [
+      ['send', 'a-0', [0, 1]],
+      ['poll', { 'a-0': [[0, 1]] }],
+    ]);
+    expect(leftOut(own)).toEqual(['1 precommitted-read is']);
+    expect(leftOut(new Told().send(1, 1, 5).send(2, 2, 3))).toEqual(['1 realtime-order is']);
+  });
+
+  it('leaves every guarantee in doubt', () => {
+    const { notes } = checkRun(historyInput(['x', ...quiet(1).history]));
+    expect(notes).toContain('order unknown: lines of the history are malformed');
+  });
+});
+
+describe('a value that stands elsewhere in the end', () => {
+  const standing = (...values: readonly number[]): string[] => {
+    const run = new Foreign(key);
+    run.elect(2, [2, 1, 3], 0);
+    for (const node of [1, 2, 3]) run.role(node, 2, 0);
+    for (const node of [2, 1, 3]) for (const offset of values.keys()) run.append(node, offset, 0);
+    run.ack(2, 0, [2, 1, 3], 0);
+    run.sent(0, 10, 0);
+    run.poll(9, []);
+    for (const node of [1, 2, 3]) run.log(node, values);
+    return run
+      .check()
+      .anomalies.flatMap(({ kind, consequences }) => [kind, ...consequences.map((each) => each.kind)])
+      .sort();
+  };
+
+  it('has moved, and is doubled only if it stands at a third place', () => {
+    expect(standing(8, 10)).toEqual(['offset-moved']);
+    expect(standing(8, 10, 10)).toEqual(['duplicate', 'offset-moved']);
+    expect(standing(10, 10)).toEqual(['duplicate']);
+  });
+});
+
 describe('a verdict', () => {
   it('lists two hundred anomalies of a kind, and counts the others', () => {
     const phantoms = (count: number): RunResults => {
@@ -243,6 +322,7 @@ describe('a verdict', () => {
     const more = phantoms(203);
     expect(kinds(more)).toHaveLength(200);
     expect(more.notes).toContain('3 more anomalies of the kind phantom are not listed');
+    expect(more).toMatchObject({ schemaVersion: 1, type: 'run' });
     const exactly = phantoms(200);
     expect(kinds(exactly)).toHaveLength(200);
     expect(exactly.notes.join()).not.toContain('not listed');
@@ -271,6 +351,7 @@ describe('a verdict', () => {
     story.copy(3, 1, 2);
     story.hw(1, 3, 1, 2);
     story.ack(1);
+    expect(story.check({ logs: null }).notes.join()).not.toContain('durability unknown');
     expect(story.check().notes).toContain(
       'durability is not checked: acks=1 promises nothing about an acknowledged record',
     );
@@ -371,6 +452,44 @@ describe('observations', () => {
     weak.poll(9, []);
     expect(named(weak)[0]).toBe('durability is not checked: acks=1 promises nothing about an acknowledged record');
     expect(named(weak).slice(1).join()).not.toContain('durability');
+  });
+
+  it('of which some are known and others are not tell both', () => {
+    const run = watched();
+    run.hw(3, 0);
+    run.hw(1, 0);
+    run.elect(1, [1, 2, 3], 1);
+    run.role(3, 1, 1);
+    run.role(2, 1, 1, 2);
+    const results = run.check();
+    expect(results.exposures).toHaveLength(1);
+    expect(results.notes).toContain(
+      'there may have been more exposures: at one moment at which a broker became follower, its high watermark was not known',
+    );
+    expect(results).not.toHaveProperty('exposuresUnknown');
+    expect(told({})).not.toHaveProperty('exposuresUnknown');
+  });
+
+  it('name topics of which nobody else told', () => {
+    const run = watched();
+    run.bytes(1, new Uint8Array(9), 'other-0');
+    run.see('controller', 'metadata', { event: 'create', replicas: [1], partition: 'other-0' });
+    expect(run.check().notes.join()).toContain('other-0: the log of broker 1 cannot be read');
+  });
+
+  it('are not enough for durability where logs cannot be had, and nobody read to the end', () => {
+    const run = watched();
+    const capabilities = { exposures: true, guarantees: { agreement: { not: 'its logs are packed' } } };
+    const doubt = 'durability unknown: nobody read every partition to its end after settling';
+    run.run = { target: { name: 'x', capabilities } as never, finalReadComplete: null };
+    expect(run.check().notes).toContain(doubt);
+    run.run = { target: { name: 'x', capabilities } as never, finalReadComplete: true };
+    expect(run.check().notes).not.toContain(doubt);
+    const none = { exposures: true, guarantees: { durability: { not: 'it keeps nothing' } } };
+    run.run = { target: { name: 'x', capabilities: none } as never };
+    expect(run.check().notes.filter((note) => note.startsWith('durability'))).toEqual([
+      'durability is not checked: it keeps nothing',
+    ]);
   });
 
   it('of exposures that the target cannot show tell why', () => {

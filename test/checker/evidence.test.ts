@@ -217,6 +217,7 @@ describe('the log of the final leader', () => {
     expect(found(partition([role('leader', 4)]))).toBe(false);
     expect(found(partition([role('leader', 5), role('follower', 5)]))).toBe(false);
     expect(found(partition([]))).toBe(false);
+    expect(found({ ...partition([]), roles: new Map() })).toBe(false);
     expect(found(partition([role('leader', 5)], 3))).toBe(false);
     expect(found(partition([role('leader', 5)], 5))).toBe(false);
     expect(found(partition([role('leader', 5)]), ['a hole'])).toBe(false);
