@@ -118,7 +118,7 @@ export function takeResponse(turn: Turn, peer: NodeId, response: FetcherResponse
   const inFlight = fetcher?.inFlight;
   if (!fetcher || !inFlight || inFlight.correlationId !== response.correlationId) return;
   fetcher.inFlight = null;
-  const takesAll = turn.state.defects.has('truncate-unowned') && response.api === 'OffsetForLeaderEpoch';
+  const takesAll = response.api === 'OffsetForLeaderEpoch' && turn.state.defects.has('truncate-unowned');
   const askedFor = (topic: string, index: number) => {
     const assignment = find(inFlight, topic, index);
     return assignment === undefined || assignment.isCurrent || takesAll ? assignment : undefined;

@@ -26,7 +26,7 @@ export type { ErrorName } from './errors.ts';
 export { crc32c } from './crc32c.ts';
 export { parseRecordSet, placedBatch, stampBatch, stampBatches } from './records.ts';
 export type { BatchInfo, LogRange, RecordSet } from './records.ts';
-export { decodeRecords, encodeBatch } from './record-codec.ts';
+export { decodeRecords, encodeBatch, encodeRecordSet } from './record-codec.ts';
 export type { DecodedRecord } from './record-codec.ts';
 export { decodeMessageSet, encodeMessageSet } from './message-set.ts';
 export type { Unpackers } from './compression.ts';

@@ -59,25 +59,49 @@ export const defaultMaxUnpackedBytes = 64 * 1024 * 1024;
 
 /** One batch of message format v2 with its checksum. */
 export function encodeBatch(batch: NewBatch): Uint8Array {
-  if (batch.records.length === 0) throw new RangeError('a batch needs a record');
-  const compression = batch.compression ?? 'none';
-  const baseTimestampMs = timestampOf(batch.records[0]);
-  const bytes = recordsBehindHeader(batch.records, baseTimestampMs, compression);
+  return encode(batch).bytes;
+}
+
+/** The same, with its header as {@link parseRecordSet} would read it. */
+export function encodeRecordSet(batch: NewBatch): RecordSet {
+  const { info, bytes } = encode(batch);
+  return { batches: [info], bytes };
+}
+
+function encode(batch: NewBatch): { readonly info: BatchInfo; readonly bytes: Uint8Array } {
+  const { records, baseOffset = 0, compression = 'none' } = batch;
+  if (records.length === 0) throw new RangeError('a batch needs a record');
+  const baseTimestampMs = timestampOf(records[0]);
+  const bytes = recordsBehindHeader(records, baseTimestampMs, compression);
+  const info = {
+    baseOffset,
+    lastOffset: baseOffset + records.length - 1,
+    leaderEpoch: batch.leaderEpoch ?? -1,
+    recordCount: records.length,
+    sizeBytes: bytes.length,
+    crc: 0,
+    attributes: codecs.indexOf(compression),
+    maxTimestampMs: latestOf(records),
+    producerId: batch.producerId ?? -1,
+    producerEpoch: batch.producerEpoch ?? -1,
+    baseSequence: batch.baseSequence ?? -1,
+  };
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  setInt64(view, batchLayout.baseOffset, batch.baseOffset ?? 0);
-  view.setInt32(batchLayout.batchLength, bytes.length - bytesBeforeBatchLengthCounts);
-  view.setInt32(batchLayout.leaderEpoch, batch.leaderEpoch ?? -1);
+  setInt64(view, batchLayout.baseOffset, info.baseOffset);
+  view.setInt32(batchLayout.batchLength, info.sizeBytes - bytesBeforeBatchLengthCounts);
+  view.setInt32(batchLayout.leaderEpoch, info.leaderEpoch);
   view.setInt8(batchLayout.magic, 2);
-  view.setInt16(batchLayout.attributes, codecs.indexOf(compression));
-  view.setInt32(batchLayout.lastOffsetDelta, batch.records.length - 1);
+  view.setInt16(batchLayout.attributes, info.attributes);
+  view.setInt32(batchLayout.lastOffsetDelta, records.length - 1);
   setInt64(view, batchLayout.baseTimestampMs, baseTimestampMs);
-  setInt64(view, batchLayout.maxTimestampMs, latestOf(batch.records));
-  setInt64(view, batchLayout.producerId, batch.producerId ?? -1);
-  view.setInt16(batchLayout.producerEpoch, batch.producerEpoch ?? -1);
-  view.setInt32(batchLayout.baseSequence, batch.baseSequence ?? -1);
-  view.setInt32(batchLayout.recordCount, batch.records.length);
-  view.setUint32(batchLayout.crc, crc32c(bytes, batchLayout.attributes));
-  return bytes;
+  setInt64(view, batchLayout.maxTimestampMs, info.maxTimestampMs);
+  setInt64(view, batchLayout.producerId, info.producerId);
+  view.setInt16(batchLayout.producerEpoch, info.producerEpoch);
+  view.setInt32(batchLayout.baseSequence, info.baseSequence);
+  view.setInt32(batchLayout.recordCount, info.recordCount);
+  info.crc = crc32c(bytes, batchLayout.attributes);
+  view.setUint32(batchLayout.crc, info.crc);
+  return { info, bytes };
 }
 
 /**

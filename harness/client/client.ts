@@ -16,11 +16,10 @@
  */
 import {
   ErrorCode,
-  encodeBatch,
   encodeMessageSet,
+  encodeRecordSet,
   errorName,
   isMetadataStale,
-  parseRecordSet,
 } from '../../broker/protocol/index.ts';
 import type { RecordSet, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Key } from '../../checker/history.ts';
@@ -188,7 +187,7 @@ function produce(turn: Turn, current: Current, { key, value }: { key: Key; value
 
 /** One record in the format that the version carries: record batches from 3 on (KIP-98), message sets before. */
 function recordsOf(record: { key: null; value: string; timestampMs: number }, version: number): RecordSet {
-  if (version >= 3) return parseRecordSet(encodeBatch({ records: [record] }));
+  if (version >= 3) return encodeRecordSet({ records: [record] });
   return { batches: [], bytes: encodeMessageSet([record]) };
 }
 

@@ -11,7 +11,7 @@ import type { PartitionState } from '../../broker/controller/metadata.ts';
 import type { Partition } from '../../broker/core/partition.ts';
 import type { NodeId, Peer } from '../../broker/core/step.ts';
 import type { TraceLine } from '../../broker/core/trace.ts';
-import { decodeRecords, encodeBatch, errorName, parseRecordSet } from '../../broker/protocol/index.ts';
+import { decodeRecords, encodeRecordSet, errorName, parseRecordSet } from '../../broker/protocol/index.ts';
 import type { ApiName, RecordSet, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import { buildNames } from '../../broker/core/builds.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
@@ -200,7 +200,7 @@ export class Play {
     if (repeated !== undefined) throw new PlayError(`${repeated} was produced before`);
     const leader = to ?? this.state(partition).leader;
     if (leader < 0) throw new PlayError('nobody leads: say to whom');
-    const records = parseRecordSet(encodeBatch({ records: values.map((value) => ({ key: null, value })) }));
+    const records = encodeRecordSet({ records: values.map((value) => ({ key: null, value })) });
     this.#valuesByChecksum.set(checksum(records.batches[0]!.crc), values);
     const partitionData = [{ index: partition.index, records }];
     const body = {

@@ -39,8 +39,8 @@ export function leadership(
   }
   const { key, leaderEpoch } = partition;
   const { build, defects } = turn.state;
-  const fences = build.fencesByEpoch && !defects.has('unfenced-requests');
-  if (fences && requestEpoch >= 0 && requestEpoch !== leaderEpoch) {
+  const differs = requestEpoch >= 0 && requestEpoch !== leaderEpoch;
+  if (differs && build.fencesByEpoch && !defects.has('unfenced-requests')) {
     if (caller !== undefined) {
       const { api: by, origin } = caller;
       // The refused request, also where it had waited and something else brought its refusal.

@@ -1,7 +1,14 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { crc32c, decodeRecords, encodeBatch, parseRecordSet, ProtocolError } from '../../../broker/protocol/index.ts';
+import {
+  crc32c,
+  decodeRecords,
+  encodeBatch,
+  encodeRecordSet,
+  parseRecordSet,
+  ProtocolError,
+} from '../../../broker/protocol/index.ts';
 import { hex, unspaced } from './hex.ts';
 
 function text(bytes: Uint8Array | null): string | null {
@@ -98,6 +105,27 @@ describe('a batch', () => {
     expect(record).toMatchObject({ timestampMs: -1, headers: [] });
     expect([text(record!.key), text(record!.value)]).toEqual(['é', '']);
   });
+
+  it.each(['none', 'gzip'] as const)(
+    'comes with the header that would be read from its bytes, packed with %s',
+    (compression) => {
+      const set = encodeRecordSet({
+        records: [
+          { key: 'k', value: 'v', timestampMs: 2 ** 41 },
+          { key: null, value: 'w', timestampMs: 2 ** 41 - 3 },
+        ],
+        baseOffset: 2 ** 40,
+        leaderEpoch: 7,
+        compression,
+        producerId: 2 ** 33,
+        producerEpoch: 3,
+        baseSequence: 9,
+      });
+      expect(set).toEqual(parseRecordSet(set.bytes as Uint8Array));
+      const plain = encodeRecordSet({ records: [{ key: null, value: 'v' }] });
+      expect(plain).toEqual(parseRecordSet(plain.bytes as Uint8Array));
+    },
+  );
 
   it('needs a record', () => {
     expect(() => encodeBatch({ records: [] })).toThrow('a batch needs a record');

@@ -2,7 +2,7 @@
  * A random run of a whole cluster, for tests of the kernel: sends without end, kills, power losses, pauses, stops and
  * cuts, all drawn from a seed.
  */
-import { encodeBatch, parseRecordSet } from '../../../broker/protocol/index.ts';
+import { encodeRecordSet } from '../../../broker/protocol/index.ts';
 import type { TraceLine } from '../../../broker/core/trace.ts';
 import { createRandom } from '../../../harness/plan/random.ts';
 import type { RandomStream } from '../../../harness/plan/random.ts';
@@ -76,7 +76,7 @@ function stepAtRandom(seed: number, cluster: SimCluster, steps: number): readonl
   const { kernel } = cluster;
   const calls: unknown[] = [];
   for (let step = 0; step < steps; step += 1) {
-    const records = parseRecordSet(encodeBatch({ records: [{ key: null, value: String(step) }] }));
+    const records = encodeRecordSet({ records: [{ key: null, value: String(step) }] });
     const index = random.int(0, partitions - 1);
     const topicData = [{ name: 'tide', partitionData: [{ index, records }] }];
     const body = { transactionalId: null, acks: -1, timeoutMs: 1_000, topicData };
