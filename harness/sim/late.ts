@@ -5,7 +5,7 @@
  * late is the smallest change that there is: two things that happened in one order happen in the other. What is sent
  * after it on its connection waits behind it, as on any connection; nothing else is drawn anew.
  */
-import type { Endpoint, Lane, Message } from './network.ts';
+import type { Connection, Lane, Message } from './network.ts';
 import type { LateMessage } from './simulation.ts';
 
 const NS_PER_MS = 1e6;
@@ -20,10 +20,10 @@ type Named = Pick<Message, 'kind' | 'correlationId'>;
 
 /** As traces name it, with its direction: `request broker-2.1#17`, `response broker-2.1#17`. */
 export function nameOfMessage({ connection }: Lane, { kind, correlationId }: Named): string {
-  return `${kind} ${processOf(connection.requester)}#${correlationId}`;
+  return `${kind} ${processOf(connection)}#${correlationId}`;
 }
 
 /** Nodes are numbers and the controller; everybody else is a client. */
-function processOf({ name, boot }: Endpoint): string {
-  return /^\d+$/.test(name) ? `broker-${name}.${boot}` : `${name}.${boot}`;
+function processOf({ requester: { name }, requesterBoot }: Connection): string {
+  return /^\d+$/.test(name) ? `broker-${name}.${requesterBoot}` : `${name}.${requesterBoot}`;
 }

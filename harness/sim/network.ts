@@ -63,6 +63,8 @@ export interface Connection {
   /** Names the connection to the core that serves it. */
   readonly id: number;
   readonly requester: Endpoint;
+  /** Life of the requester that it belongs to: what was sent may arrive when the next one has begun. */
+  readonly requesterBoot: number;
   readonly responder: Endpoint;
   readonly requests: Lane;
   readonly responses: Lane;
@@ -163,6 +165,7 @@ export class Network {
     const connection = {
       id: this.#nextConnection++,
       requester,
+      requesterBoot: requester.boot,
       responder,
       acceptedBy: null,
       requesterOpen: true,

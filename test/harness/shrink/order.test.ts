@@ -39,7 +39,7 @@ it('hw loses nothing if two brokers end before the fetch comes that lets the lea
   const order = nearestOrder(failing, lossOf(failing), () => true);
   if (order === null) throw new Error('no order passes');
   expect(order.change).toMatch(
-    /^f1 begins [\d.]+ ms earlier, before the Fetch request from 2 to 1 \(request broker-2\.\d#\d+\) comes$/,
+    /^f1 begins [\d.]+ ms earlier, before the Fetch request from 2 to 1 \(request broker-2\.1#\d+\) comes$/,
   );
   expect(judge(order.passing).results.valid).toBe(true);
   expect(order.passing.load).toBe(failing.load);
@@ -65,7 +65,7 @@ it('one message that comes late, and nothing else, makes it pass', () => {
   expect(judge(order.passing).results.valid).toBe(true);
   expect(order.passing.schedule).toBe(handedOver.schedule);
   expect(added(handedOver, order.passing)).toEqual([
-    expect.stringMatching(/^request broker-2\.\d#\d+ is late by [\d.]+ ms$/),
+    expect.stringMatching(/^request broker-2\.1#\d+ is late by [\d.]+ ms$/),
   ]);
 });
 

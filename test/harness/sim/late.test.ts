@@ -1,6 +1,8 @@
 /** One message that comes late, in a run that is otherwise the same. */
 import { expect, test } from 'vitest';
+import type { Fault } from '../../../nemesis/schedule.ts';
 import { nameOfMessage } from '../../../harness/sim/late.ts';
+import type { Lane, Message } from '../../../harness/sim/network.ts';
 import { simulate } from '../../../harness/sim/simulate.ts';
 import type { LateMessage, Simulation } from '../../../harness/sim/simulation.ts';
 import { requestWith } from './requests.ts';
@@ -41,4 +43,22 @@ test('a late message comes exactly so much later, and before it would have come 
 
 test('a message that is never sent cannot be late', () => {
   expect(play([{ message: 'request broker-9.1#1', byMs: 500 }]).simulation.hash).toBe(whole.simulation.hash);
+});
+
+test('a message of a process that has ended keeps its name', () => {
+  const crash: Fault = {
+    id: 'f1',
+    kind: 'crash',
+    at: { ms: 500 },
+    until: { ms: 200 },
+    targets: { role: 'nodes', nodes: [2] },
+  };
+  const taken: { readonly lane: Lane; readonly message: Message; readonly name: string }[] = [];
+  simulate(requestWith([crash]), {
+    onMessage: (lane, message) => taken.push({ lane, message, name: nameOfMessage(lane, message) }),
+  });
+  const names = taken.map(({ name }) => name);
+  expect(taken.map(({ lane, message }) => nameOfMessage(lane, message))).toEqual(names);
+  expect(names.some((name) => name.startsWith('request broker-2.1#'))).toBe(true);
+  expect(names.some((name) => name.startsWith('request broker-2.2#'))).toBe(true);
 });
