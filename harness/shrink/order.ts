@@ -74,11 +74,15 @@ interface Arrival extends Moment {
 }
 
 function swapsOf(failing: Case, anomaly: Anomaly): Swap[] {
-  const { arrivals, faults } = timelineOf(failing, anomaly);
-  const late = arrivals.flatMap((arrival) => {
-    const { name, words, atMs, lane } = arrival;
-    const others = arrivals.filter((other) => other.lane.to === lane.to && other.lane !== lane);
-    return after([...others, ...faults], atMs).map((met): Swap => {
+  const timeline = timelineOf(failing, anomaly);
+  const arrivals = inOrder(timeline.arrivals);
+  /* What each receiver meets: long runs have tens of thousands of messages, so each is put in order once. */
+  const metBy = new Map(
+    [...Map.groupBy(arrivals, ({ lane }) => lane.to)].map(([to, own]) => [to, inOrder([...own, ...timeline.faults])]),
+  );
+  const late = arrivals.flatMap(({ name, words, atMs, lane }) => {
+    const overtakes = (moment: Moment | Arrival): boolean => !('lane' in moment) || moment.lane !== lane;
+    return after(metBy.get(lane.to) ?? [], atMs, overtakes).map((met): Swap => {
       const byMs = micros(met.atMs - atMs + STEP_MS);
       return {
         change: `${words} ${byMs} ms later, after ${met.words}`,
@@ -113,16 +117,35 @@ function swapsOf(failing: Case, anomaly: Anomaly): Swap[] {
   return [...late, ...moved].toSorted((one, other) => one.movedMs - other.movedMs);
 }
 
-/** The next moments, nearest first. */
-function after<T extends Moment>(moments: readonly T[], ms: number): T[] {
-  const later = moments.filter(({ atMs }) => atMs >= ms);
-  return later.toSorted((one, other) => one.atMs - other.atMs).slice(0, MOST_APART);
+/** The next moments that count, nearest first; `moments` are in order. */
+function after<T extends Moment>(moments: readonly T[], ms: number, counts: (moment: T) => boolean = () => true): T[] {
+  const nearest: T[] = [];
+  for (let at = firstFrom(moments, ms); at < moments.length && nearest.length < MOST_APART; at += 1) {
+    const moment = moments[at] as T;
+    if (counts(moment)) nearest.push(moment);
+  }
+  return nearest;
 }
 
-/** The last moments, nearest first. */
+/** The last moments, nearest first; `moments` are in order. */
 function before<T extends Moment>(moments: readonly T[], ms: number): T[] {
-  const earlier = moments.filter(({ atMs }) => atMs < ms);
-  return earlier.toSorted((one, other) => other.atMs - one.atMs).slice(0, MOST_APART);
+  const end = firstFrom(moments, ms);
+  return inOrder(moments.slice(Math.max(0, end - MOST_APART), end), -1);
+}
+
+/** The place of the first that is not earlier. */
+function firstFrom(moments: readonly Moment[], ms: number): number {
+  let [low, high] = [0, moments.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((moments[middle] as Moment).atMs < ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function inOrder<T extends Moment>(moments: readonly T[], sign: 1 | -1 = 1): T[] {
+  return moments.toSorted((one, other) => sign * (one.atMs - other.atMs));
 }
 
 interface Timeline {
@@ -135,17 +158,18 @@ interface Timeline {
 /** What happened under load, up to the moment at which the anomaly was complete, if there is one. */
 function timelineOf(played: Case, anomaly?: Anomaly): Timeline {
   const taken: { readonly lane: Lane; readonly message: Message; readonly nowNs: number }[] = [];
-  const simulation = simulate(played, { onMessage: (lane, message, nowNs) => taken.push({ lane, message, nowNs }) });
+  const simulation = simulate(played, {
+    onMessage(lane, message, nowNs) {
+      if (decisive.has(sortOf(message))) taken.push({ lane, message, nowNs });
+    },
+  });
   const msOf = (ns: number): number => (ns - (simulation.loadStartNs ?? 0)) / 1e6;
   const lastMs = anomaly === undefined ? Infinity : momentOf(anomaly, simulation);
   const inTime = ({ atMs }: Moment): boolean => atMs >= 0 && atMs <= lastMs;
-  const messages = taken.flatMap(({ lane, message, nowNs }): Arrival[] => {
-    const sort = `${message.api} ${message.kind}`;
-    if (!decisive.has(sort)) return [];
+  const messages = taken.map(({ lane, message, nowNs }): Arrival => {
     const name = nameOfMessage(lane, message);
-    return [
-      { name, words: `the ${sort} from ${lane.from.name} to ${lane.to.name} (${name}) comes`, atMs: msOf(nowNs), lane },
-    ];
+    const words = `the ${sortOf(message)} from ${lane.from.name} to ${lane.to.name} (${name}) comes`;
+    return { name, words, atMs: msOf(nowNs), lane };
   });
   const records = simulation.history.flatMap(({ value, time }): Moment[] => {
     if (value === null || !('fault' in value)) return [];
@@ -154,6 +178,11 @@ function timelineOf(played: Case, anomaly?: Anomaly): Timeline {
   });
   const [arrivals, faults] = [messages.filter(inTime), records.filter(inTime)];
   return { arrivals, faults, moments: [...arrivals, ...faults] };
+}
+
+/** `Fetch response` */
+function sortOf({ api, kind }: Message): string {
+  return `${api} ${kind}`;
 }
 
 /** Whole microseconds. */
