@@ -183,7 +183,7 @@ function linesOf(shrunk: Shrunk, { inTime, inOrder }: Neighbours, results: Reado
     '',
     ...plan.map((line) => `  ${line}`),
     '',
-    inTime === null ? 'no single change of a time makes it pass' : `nearest plan that passes: ${inTime.change}`,
+    inTime === null ? 'no single change that was tried makes it pass' : `nearest plan that passes: ${inTime.change}`,
     ...(inOrder === null ? [] : [`nearest order that passes: ${inOrder.change}`]),
     ...anomaly.why.map(({ text }) => `  ${text}`),
     '',

@@ -51,7 +51,7 @@ export class Trial {
   readonly #budget: Budget;
   readonly #startedMs = performance.now();
   #baseSeed: number;
-  /** By a hash of the case: thousands of operations are long names. */
+  /** By a hash of the signature and the case: thousands of operations are long names. */
   readonly #known = new Map<string, Case | null>();
   #stopped = false;
   runs = 0;
@@ -77,7 +77,8 @@ export class Trial {
 
   /** The case with a seed under which it fails, or null. Whatever is worth it is tried under `least` seeds, however long. */
   fails(candidate: Case, least = 1): Case | null {
-    const name = hash('sha256', JSON.stringify({ ...candidate, config: { ...candidate.config, seed: 0 } }));
+    const { signature } = this;
+    const name = hash('sha256', JSON.stringify({ signature, ...candidate, config: { ...candidate.config, seed: 0 } }));
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     let failing: Case | null = null;
@@ -85,7 +86,7 @@ export class Trial {
       if (this.spent) return null;
       const seeded = { ...candidate, config: { ...candidate.config, seed } };
       this.runs += 1;
-      if (judge(seeded).violations.has(this.signature)) {
+      if (judge(seeded).violations.has(signature)) {
         failing = seeded;
         break;
       }
