@@ -72,27 +72,26 @@ function compareReplicas(evidence: Evidence, key: Key, logs: readonly FinalLog[]
   return groups.map((group) => divergence(evidence, key, sorted, group));
 }
 
-/** First offsets of the batches in which two logs differ, within [largest log start, smallest LEO). */
+/** First offsets of the batches in which two logs differ, from the larger log start on, as far as both have batches. */
 function differingOffsets(evidence: Evidence, one: DecodedLog, other: DecodedLog, into: Set<number>): void {
   const start = Math.max(one.start, other.start);
-  const end = Math.min(one.end, other.end);
   let x = 0;
   let y = 0;
   for (;;) {
     const a = one.batches[x];
     const b = other.batches[y];
-    if (a === undefined || b === undefined || (a.base >= end && b.base >= end)) return;
+    if (a === undefined || b === undefined) return;
     if (a.last < start) x += 1;
     else if (b.last < start) y += 1;
     else if (a.base === b.base && a.last === b.last) {
       if (isSameBatch(a, b)) {
         // The usual case.
       } else if (a.magic === 2 && b.magic === 2) into.add(Math.max(a.base, start));
-      else compareContents(evidence, one, a, other, b, Math.max(start, a.base), end, into);
+      else compareContents(evidence, one, a, other, b, Math.max(start, a.base), into);
       x += 1;
       y += 1;
     } else {
-      compareContents(evidence, one, a, other, b, Math.max(start, a.base, b.base), end, into);
+      compareContents(evidence, one, a, other, b, Math.max(start, a.base, b.base), into);
       if (a.last <= b.last) x += 1;
       if (b.last <= a.last) y += 1;
     }
@@ -114,20 +113,18 @@ function compareContents(
   other: DecodedLog,
   b: Batch,
   from: number,
-  end: number,
   into: Set<number>,
 ): void {
   const decompressors = evidence.logs?.decompressors ?? {};
   const mine = decodeRecords(one, a, decompressors);
   const theirs = decodeRecords(other, b, decompressors);
-  const to = Math.min(a.last + 1, b.last + 1, end);
   if (mine === null || theirs === null) {
-    if (from < to) into.add(from);
+    if (from <= Math.min(a.last, b.last)) into.add(from);
     return;
   }
   const values = new Map(theirs.map((record) => [record.offset, record]));
   for (const record of mine) {
-    if (record.offset < from || record.offset >= to) continue;
+    if (record.offset < from) continue;
     const match = values.get(record.offset);
     // A record that only one side has may have been compacted away on the other.
     if (match !== undefined && !(sameBytes(record.value, match.value) && sameBytes(record.key, match.key))) {
@@ -391,7 +388,7 @@ export function noteMissingLogs(evidence: Evidence): void {
   const keys = new Set([...logs.byKey.keys(), ...evidence.history.keys]);
   for (const key of keys) {
     const present = logs.byKey.get(key);
-    const expected = replicasOf(evidence, key) ?? [...(present?.keys() ?? [])];
+    const expected = replicasOf(evidence, key) ?? [];
     const missing = expected.filter((node) => !(present?.has(node) ?? false));
     if (missing.length > 0 && partitionOf(evidence, key)?.deleted !== true) {
       unknownBecause(evidence, 'agreement', `${key}: the log of ${brokers(missing)} is missing`);

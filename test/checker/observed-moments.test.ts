@@ -204,6 +204,12 @@ describe('the end of a log', () => {
     expect(found(...first, ...held, ...turned, reaches(1050, 5), cut(1060, 5, 3))).toEqual(['3..5: 3-3']);
     expect(found(...first, ...held, ...turned, reaches(1060, 5), cut(1060, 5, 3))).toEqual(['3..5: 3-3']);
     expect(found(...first, ...held, ...turned, cut(1060, 5, 3), reaches(1070, 5))).toEqual(['3..5: 3-3']);
+    const back = [leads(1070), follows(1080, null as never)];
+    expect(found(...first, ...held, ...turned, ...back, cut(1075, 5, 3))).toEqual(exposed);
+    const second = [elected(1055, 1, [1, 2, 3], 2), follows(1060, 1, { leaderEpoch: 2 })];
+    const last = [elected(1095, 2, [2, 3], 3), follows(1100, 2, { leaderEpoch: 3 })];
+    const three = found(...first, ...held, ...turned, ...second, ...last, cut(1110, 5, 3));
+    expect(three).toEqual([...exposed, ...exposed, '3..5: 3-3']);
     const third = [...other, elected(1095, 2, [2, 3], 3), follows(1100, 2, { leaderEpoch: 3 })];
     expect(found(...first, ...held, ...turned, ...third, cut(1090, 5, 3))).toEqual([...exposed, '3..5: 3-3']);
   });

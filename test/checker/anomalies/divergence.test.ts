@@ -101,6 +101,88 @@ describe('replica-divergence', () => {
     expect(results.anomalies.map(({ kind, labels }) => [kind, labels])).toEqual([['replica-divergence', ['live']]]);
   });
 
+  const isLive = (story: Story, changes = {}): string[] =>
+    story
+      .check({ logs: null, ...changes })
+      .anomalies.filter(({ labels }) => labels.includes('live'))
+      .map(({ summary }) => summary);
+
+  it('is live once, in however many epochs the follower went on so, though it was repaired in the first', () => {
+    const story = quiet(1);
+    story.send(50);
+    story.unanswered(50);
+    story.begin(2, [1, 2]);
+    story.send(60);
+    story.send(61);
+    story.follow(3);
+    story.copy(2, 1, 3);
+    story.begin(2, [1, 2]);
+    story.send(62);
+    story.follow(3);
+    story.copy(2, 1, 3);
+    expect(isLive(story)).toHaveLength(1);
+    const mended = repaired(true, false);
+    expect(isLive(mended)).toEqual([
+      'broker 3 followed broker 2 in epoch 1 of tide-0 and kept another record at offset 1 than its leader had',
+    ]);
+    const atOnce = quiet(1);
+    atOnce.send(50);
+    atOnce.unanswered(50);
+    atOnce.begin(2, [1, 2]);
+    atOnce.send(60);
+    atOnce.send(61);
+    atOnce.follow(3);
+    atOnce.copy(2, 1, 3);
+    atOnce.truncate(3, 1, 'high-watermark', { highWatermark: 1 });
+    atOnce.copy(2, 3);
+    expect(isLive(atOnce)).toHaveLength(1);
+  });
+
+  it('is live also where its leader lost the record later, after it had started again', () => {
+    const story = quiet(1);
+    story.send(50);
+    story.unanswered(50);
+    story.begin(2, [1, 2]);
+    story.send(60);
+    story.send(61);
+    story.follow(3);
+    story.copy(2, 1, 3);
+    story.restart(2, 1);
+    story.truncate(2, 1, 'high-watermark', { highWatermark: 1 });
+    expect(isLive(story)).toHaveLength(1);
+  });
+
+  it('is not live where the trace has holes, nor what the follower took over with its first append', () => {
+    const story = repaired(true, false);
+    expect(isLive(story, { trace: story.trace.toSpliced(8, 1) })).toEqual([]);
+    const taken = quiet(1);
+    taken.begin(2, [1, 2]);
+    taken.send(60);
+    taken.follow(3);
+    const batches = [{ base: 1, last: 1, epoch: 0, hash: '0000000b' }];
+    taken.line(3, { event: 'append', partition: 'tide-0', leaderEpoch: 1, batches });
+    expect(isLive(taken)).toEqual([]);
+  });
+
+  it('of one partition hides none of another', () => {
+    const story = diverged(1);
+    for (const [node, hash] of [
+      [1, '0000000a'],
+      [2, '0000000b'],
+    ] as const)
+      story.line(node, {
+        event: 'append',
+        partition: 'tide-1',
+        leaderEpoch: 0,
+        batches: [{ base: 1, last: 1, epoch: 0, hash }],
+      });
+    const found = story.check().anomalies.filter(({ kind }) => kind === 'replica-divergence');
+    expect(found.map(({ key, labels }) => [key, labels])).toEqual([
+      ['tide-0', ['final-logs']],
+      ['tide-1', ['same-epoch']],
+    ]);
+  });
+
   it('is not judged live after an unclean election or a storage fault', () => {
     expect(repaired(false, false).check().anomalies).toEqual([]);
     expect(repaired(true, true).check().anomalies).toEqual([]);

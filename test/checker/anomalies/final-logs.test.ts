@@ -169,6 +169,22 @@ describe('logs of other batches', () => {
     expect(found({ 1: [batch(0, ['a']), batch(1, ['b', 'c'])], 2: inside })).toMatchObject([{ offset: 2 }]);
   });
 
+  it('show what is packed', () => {
+    const packed = (value: string): Uint8Array => batch(0, [value], 0, 'gzip');
+    expect(found({ 1: [packed('a')], 2: [packed('b')] })).toMatchObject([{ values: ['a', 'b'] }]);
+    expect(said({ 1: [messages(['a'])], 2: [packed('a')], 3: [messages(['b'])] })).toEqual([
+      'the replicas of tide-0 differ at offset 0: at 0, brokers 1 and 2 hold a; broker 3 holds b',
+    ]);
+  });
+
+  it('that cannot be unpacked differ only where both have them', () => {
+    const evidence = evidenceOf({
+      1: [batch(0, ['a', 'b'], 0, 'gzip')],
+      2: { parts: [batch(0, ['a']), batch(1, ['b', 'c'])], logStart: 2 },
+    });
+    expect(findDivergences({ ...evidence, logs: { ...evidence.logs, decompressors: {} } } as Evidence)).toEqual([]);
+  });
+
   it('differ as a whole where one cannot be unpacked', () => {
     const packed = batch(0, ['a', 'b'], 0, 'gzip');
     const evidence = evidenceOf({ 1: [packed], 2: [batch(0, ['a']), batch(1, ['b'])] });
@@ -254,5 +270,7 @@ describe('logs that cannot be compared', () => {
       'other-0: the log of broker 1 is missing',
     ]);
     expect(missing({ ...partition([1, 3]), logs: null })).toEqual([]);
+    const seen = { partitions: new Map([[key, { replicas: [1, 3] }]]) };
+    expect(missing({ observed: seen })).toEqual(['tide-0: the log of broker 3 is missing']);
   });
 });

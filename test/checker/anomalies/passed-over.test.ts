@@ -148,6 +148,10 @@ describe('sends out of order', () => {
     expect(new Ordered().send(1, 1, 5).send(2, 2, 3, weak).of('realtime-order')).toEqual([]);
     const read = new Ordered().send(1, 1, 5).send(2, 2, null, weak).poll(7, 1);
     expect(read.of('realtime-order')).toMatchObject([{ offset: 1, values: [1, 2] }]);
+    const acked = new Ordered().send(1, 1, 5).send(2, 2, null).poll(7, 1);
+    expect(acked.of('realtime-order')).toMatchObject([{ offset: 1, values: [1, 2] }]);
+    const unknown = new Ordered().send(1, 1, 5).send(1, 2, null).send(1, 3, 3);
+    expect(unknown.of('nonmonotonic-send')).toMatchObject([{ values: [1, 3] }]);
   });
 
   it('are told of the highest that stands and was acknowledged before, whoever was sent first', () => {
