@@ -143,7 +143,8 @@ function watchBroker(watch: PartitionWatch, node: NodeId, line: TraceLine, hit: 
       if (replica?.role === 'leader' && replica.epoch < picture.epoch) hit.add('old-leader-appended');
       return;
     case 'hw': {
-      if (!('isr' in line)) return;
+      // Only a leader says over which replicas.
+      if (line['isr'] === undefined) return;
       const to = line['to'] as number;
       watch.highWatermark = Math.max(watch.highWatermark, to);
       const tail = watch.tails.get(node);

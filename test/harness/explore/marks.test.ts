@@ -194,3 +194,11 @@ describe('the mark', () => {
     expect(marksIn(trace)).not.toContain('isr-change-at-election');
   });
 });
+
+it('a high watermark over no replicas is a follower’s, whether the line leaves them out or has room for them', () => {
+  const elected = [...ledByOne, append(1, 0, 0), append(2, 0, 0), election(1, 2, all), leads(2, 1, 1, 0)] as const;
+  const told = hw(2, 0, 1, false);
+  for (const line of [told, { ...told, isr: undefined }])
+    expect(marksIn(traceOf(...elected, line))).not.toContain('unacknowledged-tail-survived');
+  expect(marksIn(traceOf(...elected, hw(2, 0, 1)))).toContain('unacknowledged-tail-survived');
+});
