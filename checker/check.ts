@@ -270,7 +270,6 @@ function areCopiesDoubtful(run: RunDescription): boolean {
 function withEmptyLogs(logs: FinalLogs, cluster: ClusterTrace | Observations | null): FinalLogs {
   const byKey = new Map<Key, ReadonlyMap<number, FinalLog>>(logs.byKey);
   for (const partition of cluster?.partitions.values() ?? []) {
-    if ('deleted' in partition && partition.deleted) continue;
     const present = new Map(byKey.get(partition.key) ?? []);
     for (const node of partition.replicas ?? []) {
       if (present.has(node) || !logs.nodes.has(node)) continue;

@@ -265,6 +265,20 @@ describe('what a malformed line may have said', () => {
     ).toContain('1 consumer-saw-uncommitted is');
   });
 
+  it('is nothing of what a log tells', () => {
+    const run = new Foreign(key);
+    run.elect(2, [2, 1, 3], 0);
+    for (const node of [1, 2, 3]) run.role(node, 2, 0);
+    for (const node of [2, 1, 3]) run.append(node, 0, 0);
+    run.poll(9, [
+      [0, 10],
+      [1, 11],
+    ]);
+    run.history.unshift('x');
+    for (const node of [1, 2, 3]) run.log(node, [10]);
+    expect(kinds(run.check())).toContain('consumer-saw-uncommitted');
+  });
+
   it('is the order of operations, and what one of them did to another', () => {
     const own = new Told().txn(1, [
       ['send', 'a-0', [0, 1]],
@@ -300,6 +314,24 @@ describe('a value that stands elsewhere in the end', () => {
     expect(standing(8, 10)).toEqual(['offset-moved']);
     expect(standing(8, 10, 10)).toEqual(['duplicate', 'offset-moved']);
     expect(standing(10, 10)).toEqual(['duplicate']);
+  });
+
+  it('and is gone from where it was acknowledged is lost and doubled', () => {
+    const run = new Foreign(key);
+    run.elect(2, [2, 1, 3], 0);
+    for (const node of [1, 2, 3]) run.role(node, 2, 0);
+    for (const [process, offset] of [0, 2].entries()) {
+      for (const node of [2, 1, 3]) run.append(node, offset, 0);
+      run.ack(2, offset, [2, 1, 3], 0);
+      run.sent(process, 10 + offset, offset);
+    }
+    run.poll(8, [[5, 10]], false);
+    run.poll(9, []);
+    for (const node of [1, 2, 3]) run.log(node, [8, 9, 7]);
+    const found = run
+      .check()
+      .anomalies.flatMap(({ kind, consequences }) => [kind, ...consequences.map((each) => each.kind)]);
+    expect(found).toEqual(expect.arrayContaining(['lost-acked-write', 'duplicate']));
   });
 });
 

@@ -63,7 +63,7 @@ describe('what may have destroyed what was written', () => {
   const seen = (...faults: readonly Fault[]): boolean => storageFaultSeen(evidence({}, faults), key);
 
   it.each(
-    'partition slow-links lossy-links pause crash leader-move leader-burst handover-crash rolling-restart upgrade slow-disk clock-skew'.split(
+    'partition slow-links lossy-links pause crash leader-move leader-burst handover-crash rejoin-crash rolling-restart upgrade slow-disk clock-skew'.split(
       ' ',
     ),
   )('is none of our faults that leave the disk alone: %s', (kind) => {
