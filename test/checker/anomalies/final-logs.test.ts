@@ -4,6 +4,8 @@ import { encodeBatch, encodeMessageSet } from '../../../broker/protocol/index.ts
 import { findDivergences, noteMissingLogs } from '../../../checker/anomalies/divergence.ts';
 import type { Evidence } from '../../../checker/evidence.ts';
 import { readFinalLogs } from '../../../checker/final-logs.ts';
+import { readTrace } from '../../../checker/parse-trace.ts';
+import { rebuildReplicas } from '../../../checker/replicas.ts';
 import { decompressors } from '../../../harness/check/decompressors.ts';
 
 const key = 'tide-0';
@@ -185,6 +187,14 @@ describe('logs of other batches', () => {
     expect(findDivergences({ ...evidence, logs: { ...evidence.logs, decompressors: {} } } as Evidence)).toEqual([]);
   });
 
+  it('that cannot be unpacked do not differ where the other has a hole, or nothing any more', () => {
+    const packed = batch(0, ['a', 'b'], 0, 'gzip');
+    const evidence = evidenceOf({ 1: [packed, batch(2, ['c'])], 2: [batch(2, ['c'])] });
+    expect(findDivergences({ ...evidence, logs: { ...evidence.logs, decompressors: {} } } as Evidence)).toEqual([]);
+    const late = { parts: [batch(0, ['x', 'b', 'c'])], logStart: 1 };
+    expect(found({ 1: late, 2: [batch(0, ['a', 'b']), batch(2, ['c'])] })).toEqual([]);
+  });
+
   it('differ as a whole where one cannot be unpacked', () => {
     const packed = batch(0, ['a', 'b'], 0, 'gzip');
     const evidence = evidenceOf({ 1: [packed], 2: [batch(0, ['a']), batch(1, ['b'])] });
@@ -223,6 +233,26 @@ describe('logs of message sets', () => {
     expect(said({ 1: [messages(['a'])], 2: [batch(0, ['b'])], 3: [batch(0, ['a'], 3)] })).toEqual([
       'the replicas of tide-0 differ at offset 0: at 0, brokers 1 and 3 hold a; broker 2 holds b (epoch 0)',
     ]);
+  });
+});
+
+describe('a trace of two records at one offset in one epoch', () => {
+  it('is a difference up to the end of the longer batch', () => {
+    const line = (node: number, last: number, hash: string): object => {
+      const batches = [{ base: 1, last, epoch: 0, hash }];
+      return { seq: 0, time: node, node, boot: 1, event: 'append', partition: key, leaderEpoch: 0, batches };
+    };
+    for (const [one, other] of [
+      [1, 3],
+      [3, 1],
+    ] as const) {
+      const cluster = rebuildReplicas(readTrace([line(1, one, '0000000a'), line(2, other, '0000000b')]));
+      const history = { keys: [], faults: [] };
+      const evidence = evidenceOf({}, { cluster, logs: null, run: { settled: true }, history, promises: {} });
+      expect(findDivergences(evidence)).toMatchObject([
+        { labels: ['same-epoch'], offset: 1, nodes: [1, 2], ranges: [[1, 3]] },
+      ]);
+    }
   });
 });
 

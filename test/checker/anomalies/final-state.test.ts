@@ -40,7 +40,7 @@ function judged(end: End = {}) {
     deleted,
     highWatermark: byNode(marks),
     elections: leader === undefined ? [] : [{ line: { leader } }],
-    roles: new Map([[2, [{ row: 5 }, { row: 6 }]]]),
+    roles: new Map([[2, [{ row: 4 }, { row: 5 }, { row: 6 }]]]),
   };
   const evidence = {
     source: end.source ?? 'run',
@@ -99,6 +99,7 @@ describe('a partition at the end of a run', () => {
       { nodes: [2, 3], evidence: [{ source: 'trace', seq: 6 }] },
     ]);
     expect(judged({ isr: [1, 2] }).findings).toMatchObject([{ nodes: [3], evidence: [] }]);
+    expect(judged({ marks: { 1: 4, 2: 4, 3: 3 } }).findings).toMatchObject([{ nodes: [3] }]);
   });
 
   it('that nobody leads has not settled', () => {
@@ -230,6 +231,17 @@ describe('a cluster that tells no trace', () => {
       { nodes: [2, 3], why: [{ text: 'Broker 3 ended by itself: exit 3.' }, { text: 'It had said: why' }] },
     ]);
     expect(findings[0]?.why).toHaveLength(2);
+  });
+
+  it('is in doubt where the environment had ended all who did not come back', () => {
+    const end = (node: number) => ({ node, blame: 'environment', phase: 'running', detail: 'killed' });
+    const doubts = (isr: readonly number[], ...ends: object[]): string[] =>
+      judged({ run: { ...noted, settled: false, ends }, observed: seen(isr) }).doubts;
+    expect(doubts([1], end(2), end(3))).toEqual([
+      'brokers 2 and 3 were ended by the environment and did not come back',
+    ]);
+    expect(doubts([1, 3], end(2))).toEqual(['broker 2 was ended by the environment and did not come back']);
+    expect(doubts([1], end(2))).toEqual([]);
   });
 
   it('names those who did not come back in their order', () => {
