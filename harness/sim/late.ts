@@ -18,12 +18,35 @@ export function latenessOf(late: readonly LateMessage[]): (lane: Lane, message: 
 
 type Named = Pick<Message, 'kind' | 'correlationId'>;
 
-/** As traces name it, with its direction: `request broker-2.1#17`, `response broker-2.1#17`. */
+/** As traces name it, with its direction: `request broker-2.1#17`, `response controller.1#3`, `request client-0#5`. */
 export function nameOfMessage({ connection }: Lane, { kind, correlationId }: Named): string {
   return `${kind} ${processOf(connection)}#${correlationId}`;
 }
 
-/** Nodes are numbers and the controller; everybody else is a client. */
+/** Nodes are numbers and the controller, and live more than once; everybody else is a client. */
 function processOf({ requester: { name }, requesterBoot }: Connection): string {
-  return /^\d+$/.test(name) ? `broker-${name}.${requesterBoot}` : `${name}.${requesterBoot}`;
+  if (name === 'controller') return `${name}.${requesterBoot}`;
+  return /^\d+$/.test(name) ? `broker-${name}.${requesterBoot}` : name;
+}
+
+const nameForm =
+  /^(?:request|response) (?:broker-(\d+)\.[1-9]\d*|controller\.[1-9]\d*|client-[a-z0-9-]+)#(?:0|[1-9]\d*)$/;
+const MOST_MS = 86_400_000;
+
+/** Why a line that makes a message late would be passed over, or could not be played; null where nothing is wrong. */
+export function flawOfLate(
+  { message, byMs }: LateMessage,
+  others: readonly LateMessage[],
+  brokers: number,
+): string | null {
+  const match = nameForm.exec(message);
+  if (match === null) {
+    return `"${message}" is no name of a message, such as response broker-2.1#17, request controller.1#3 or request client-0#5`;
+  }
+  const [, node] = match;
+  if (node !== undefined && (node.startsWith('0') || Number(node) > brokers)) {
+    return `broker ${node} is none of this run, which has ${brokers} brokers`;
+  }
+  if (!(byMs <= MOST_MS)) return `no message can be so late: give a number of milliseconds, ${MOST_MS} at most`;
+  return others.some((other) => other.message === message) ? `${message} is late already` : null;
 }

@@ -15,6 +15,7 @@ import type { Fault } from '../../nemesis/schedule.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
 import { defaultRunConfig } from '../plan/config.ts';
 import type { RunConfig } from '../plan/config.ts';
+import { flawOfLate } from './late.ts';
 import { faultUsages, operationUsages, readFault, readOperation, writeFault } from './run-scenario-lines.ts';
 import { writeOperation } from './run-scenario-lines.ts';
 import { readSetting, writeSettings } from './run-scenario-settings.ts';
@@ -118,6 +119,10 @@ const headUsages: readonly string[] = [
 /** Every line that a run scenario may hold, but for its expectations. */
 export const runUsages: readonly string[] = [...headUsages, ...faultUsages, ...operationUsages];
 
+interface LateLine extends LateMessage {
+  readonly line: number;
+}
+
 class RunScenarioReader {
   readonly #file: string;
   readonly #story: string[] = [];
@@ -130,7 +135,7 @@ class RunScenarioReader {
   #planSeed: number | null = null;
   #durationMs: number | null = null;
   #codec: boolean | null = null;
-  readonly #late: LateMessage[] = [];
+  readonly #late: LateLine[] = [];
   #written = false;
   #inStory = true;
   #line = 0;
@@ -180,10 +185,18 @@ class RunScenarioReader {
       },
       ...(this.#written ? { load: { schemaVersion: 1, operations: this.#operations } } : {}),
       ...(this.#codec === null ? {} : { codec: this.#codec }),
-      ...(this.#late.length === 0 ? {} : { late: this.#late }),
+      ...(this.#late.length === 0 ? {} : { late: this.#lateIn(config) }),
     };
     const [file, story, builds, expectations] = [this.#file, this.#story, this.#builds, this.#expectations];
     return { kind: 'run', file, story, builds, request, expectations };
+  }
+
+  #lateIn({ brokers }: RunConfig): LateMessage[] {
+    return this.#late.map(({ line, message, byMs }, index) => {
+      const flaw = flawOfLate({ message, byMs }, this.#late.slice(0, index), brokers);
+      if (flaw !== null) throw new ScenarioError('malformed', this.#file, line, flaw);
+      return { message, byMs };
+    });
   }
 
   #unplayed(): { readonly unknown: { readonly line: number; readonly build: string } | undefined } {
@@ -241,8 +254,7 @@ class RunScenarioReader {
   }
 
   #readLate(message: string, byMs: number): void {
-    if (!Number.isFinite(byMs)) this.#fail('no message can be so late: give a number of milliseconds');
-    this.#late.push({ message, byMs });
+    this.#late.push({ line: this.#line, message, byMs });
   }
 
   #readPlan(text: string): boolean {

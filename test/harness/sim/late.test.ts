@@ -45,6 +45,14 @@ test('a message that is never sent cannot be late', () => {
   expect(play([{ message: 'request broker-9.1#1', byMs: 500 }]).simulation.hash).toBe(whole.simulation.hash);
 });
 
+test('messages have the names that traces and histories give them', () => {
+  const names = [...whole.arrivals.keys()];
+  for (const name of ['request broker-1.1#0', 'response controller.1#3', 'request client-0#1']) {
+    expect(names).toContain(name);
+  }
+  expect(names.every((name) => /^(request|response) [a-z0-9.-]+#\d+$/.test(name))).toBe(true);
+});
+
 test('a message of a process that has ended keeps its name', () => {
   const crash: Fault = {
     id: 'f1',

@@ -88,7 +88,7 @@ const config: fc.Arbitrary<RunConfig> = fc
   .map((changed) => ({ ...defaultRunConfig, runtime: 'sim', ...changed }));
 
 const late: fc.Arbitrary<LateMessage> = fc.record({
-  message: fc.constantFrom('request broker-2.1#17', 'response broker-1.12#0', 'response controller.1#3'),
+  message: fc.constantFrom('request broker-1.1#17', 'response broker-1.12#0', 'response controller.1#3'),
   byMs: ms,
 });
 
@@ -100,7 +100,7 @@ const request: fc.Arbitrary<SimulationRequest> = fc
     planSeed: fc.option(fc.nat()),
     operations: fc.option(fc.array(planned, { maxLength: 8 })),
     codec: fc.option(fc.boolean()),
-    late: fc.array(late, { maxLength: 2 }),
+    late: fc.uniqueArray(late, { maxLength: 2, selector: ({ message }) => message }),
     drawn: fc.boolean(),
   })
   .map(({ config: made, faults, durationMs, planSeed, operations, codec, late: delays, drawn }) => ({

@@ -138,6 +138,41 @@ test.each([
   expect(refusal(changed)).toContain(message);
 });
 
+const withLate = (...lines: readonly string[]): string =>
+  text.replace('load as written', ['load as written', ...lines].join('\n'));
+
+test('a late message is read by its name in the trace, of a broker, the controller or a client', () => {
+  const late = ['request broker-3.2#0', 'response controller.1#25', 'request client-0#5'];
+  const read = parseRunScenario('a.scenario', withLate(...late.map((message) => `${message} is late by 0.5 ms`)));
+  expect(read.request.late).toEqual(late.map((message) => ({ message, byMs: 0.5 })));
+});
+
+test.each([
+  [['request broker-4.1#1 is late by 5 ms'], 'a.scenario:9: broker 4 is none of this run, which has 3 brokers'],
+  [['request broker-0.1#1 is late by 5 ms'], 'a.scenario:9: broker 0 is none of this run, which has 3 brokers'],
+  [['request broker-1.0#1 is late by 5 ms'], 'a.scenario:9: "request broker-1.0#1" is no name of a message, such as '],
+  [['request broker-1.1#01 is late by 5 ms'], 'a.scenario:9: "request broker-1.1#01" is no name of a message'],
+  [['request alice.1#1 is late by 5 ms'], 'a.scenario:9: "request alice.1#1" is no name of a message'],
+  [
+    ['request broker-1.1#1 is late by 5 ms', 'request broker-1.1#1 is late by 6 ms'],
+    'a.scenario:10: request broker-1.1#1 is late already',
+  ],
+  [
+    ['request broker-1.1#1 is late by 86400001 ms'],
+    'a.scenario:9: no message can be so late: give a number of milliseconds, 86400000 at most',
+  ],
+  [
+    ['request broker-1.1#1 is late by 1e400 ms'],
+    'a.scenario:9: no message can be so late: give a number of milliseconds, 86400000 at most',
+  ],
+  [
+    ['request broker-1.1#1 is late by 1.2.3 ms'],
+    'a.scenario:9: no message can be so late: give a number of milliseconds, 86400000 at most',
+  ],
+])('a message that cannot be late is refused with its line: %j', (lines, message) => {
+  expect(refusal(withLate(...lines))).toContain(message);
+});
+
 test('a run is played on each build, judged by the checker, and told as far as it decides', () => {
   const judged = playRunScenario(parseRunScenario('a.scenario', text), ['hw', 'epoch'], (...run) =>
     checkSimulation(...run),
