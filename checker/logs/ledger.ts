@@ -43,6 +43,9 @@ export class Ledger {
   readonly #copy: ReplicaCopy;
   readonly #isCompacted: boolean;
   readonly #open = new Map<number, number>();
+  /** Of the last batch. Both hardly ever change, and a log of small batches has millions of them. */
+  #magic: number | undefined;
+  #codec: Codec | undefined;
   /** The offset that is to come next. */
   #next: number;
   /** The next batch's offsets are not judged. */
@@ -87,9 +90,7 @@ export class Ledger {
     }
     this.#reach(frame.last + 1);
     this.epochs.note(frame.epoch, frame.base, frame.last, file, position);
-    this.formats.add(`v${frame.magic}`);
-    const { codec } = frame;
-    if (codec !== undefined) this.codecs.add(codec);
+    if (frame.magic !== this.#magic || frame.codec !== this.#codec) this.#noteKind(frame);
     this.#noteContents(frame, contents, file, position);
   }
 
@@ -157,6 +158,13 @@ export class Ledger {
   #gap(from: number, to: number, file: string, position: number): void {
     if (this.#isCompacted || from < (this.#copy.checkpoints.cleaner ?? belowAll)) return;
     this.findings.add({ name: 'offset-gap', offset: from, last: to - 1, file, position });
+  }
+
+  #noteKind({ magic, codec }: Frame): void {
+    this.#magic = magic;
+    this.#codec = codec;
+    this.formats.add(`v${magic}`);
+    if (codec !== undefined) this.codecs.add(codec);
   }
 
   #noteContents(frame: Frame, contents: Contents, file: string, position: number): void {
