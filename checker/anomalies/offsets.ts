@@ -99,12 +99,7 @@ function classOfConflict(evidence: Evidence, conflict: OffsetConflict): 'violati
 }
 
 export function findDuplicates(evidence: Evidence): Finding[] {
-  const offsetsByRow = offsetsOfRows(evidence);
-  const findings: Finding[] = [];
-  for (const [row, offsets] of offsetsByRow) {
-    if (offsets.size > 1) findings.push(duplicate(evidence, row, offsets));
-  }
-  return findings;
+  return [...offsetsOfRows(evidence)].map(([row, offsets]) => duplicate(evidence, row, offsets));
 }
 
 /** Offsets of the values that have more than one, each with an operation that saw it (−1: only the log shows it). */

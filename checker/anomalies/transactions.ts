@@ -150,7 +150,7 @@ function graphOf(evidence: Evidence): OperationGraph {
       // What was read before it was sent is told by itself.
       if (writer === undefined || writer === node || values.invoked.get(row) > transactions.completed.get(place))
         continue;
-      if (values.outcome.get(row) !== outcome.fail) reads.add(writer, node);
+      reads.add(writer, node);
     }
   }
   const { graph: realtime, nodes } = realtimeOf(evidence, places);
@@ -169,11 +169,9 @@ function provenOperations({ history: { values } }: Evidence): Set<number> {
 function processOf({ history: { transactions } }: Evidence, places: readonly number[]): Graph {
   const graph = new Graph();
   const last = new Map<number, number>();
-  const order = [...places.keys()].sort(
-    (x, y) => transactions.invoked.get(places[x] as number) - transactions.invoked.get(places[y] as number),
-  );
-  for (const node of order) {
-    const process = transactions.process.get(places[node] as number);
+  // Operations of one process complete in the order in which they began.
+  for (const [node, place] of places.entries()) {
+    const process = transactions.process.get(place);
     const before = last.get(process);
     if (before !== undefined) graph.add(before, node);
     last.set(process, node);

@@ -97,6 +97,8 @@ describe('operations in a circle', () => {
       [3, 'invoke', [sends(3), polls()]],
       [1, 'ok', [sends(1, 1), polls(3)]],
       [3, 'ok', [sends(3, 3), polls()]],
+      [4, 'invoke', [polls()]],
+      [4, 'ok', [polls(2)]],
     );
     expect(others).toEqual([]);
     expect(circle).toMatchObject({

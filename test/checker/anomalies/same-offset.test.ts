@@ -62,6 +62,24 @@ describe('an offset with two values', () => {
     expect(findAckConflicts(elsewhere.evidence)).toEqual([]);
   });
 
+  it('is no conflict of acknowledgements where one of them is indefinite', () => {
+    const told = new Told();
+    for (const [type, micro] of [
+      ['invoke', ['send', 'a-0', 11]],
+      ['info', ['send', 'a-0', [5, 11]]],
+    ] as const)
+      told.lines.push({ index: told.lines.length, time: 0, process: 1, type, f: 'send', value: [micro], acks: 'all' });
+    read(told, 7, [5, 11]).send(2, 12, 5);
+    expect(findAckConflicts(told.evidence)).toEqual([]);
+    expect(findInconsistentOffsets(told.evidence)).toHaveLength(1);
+  });
+
+  it('names nobody who first saw a value there that was seen at too many', () => {
+    const everywhere = Array.from({ length: 105 }, (_, offset): readonly [number, number] => [offset, 11]);
+    const told = read(read(new Told(), 7, ...everywhere), 8, [104, 12]);
+    expect(findInconsistentOffsets(told.evidence).map(references)).toEqual([[3]]);
+  });
+
   it('contradicts nothing under acks 0 or 1, or where the send failed', () => {
     for (const acks of [0, 1]) {
       const told = new Told().send(1, 11, 5, { acks }).send(2, 12, 5, { acks });

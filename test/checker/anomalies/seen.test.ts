@@ -181,6 +181,12 @@ describe('a value that was read and is gone', () => {
     expect(gone(new Told().poll(7, 1, 2, 3, 4, 5).poll(8, 2).poll(8, 4))).toEqual([3]);
     const [last] = findVanishedReads(new Told().poll(7, 1, 2, 3).poll(8, 1).poll(8, 3).poll(9, 1).poll(9, 3).evidence);
     expect(references(last!)).toEqual([1, 9]);
+    const nested = new Told().poll(7, 0, 1, 2, 3, 4).poll(8, 0).poll(8, 4).poll(9, 1).poll(9, 3);
+    expect(findVanishedReads(nested.evidence).map((found) => [found.offset, references(found)])).toEqual([
+      [1, [1, 5]],
+      [2, [1, 9]],
+      [3, [1, 5]],
+    ]);
   });
 
   it('may have been allowed where an unclean election is', () => {
