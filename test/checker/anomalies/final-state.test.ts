@@ -20,6 +20,8 @@ interface End {
   readonly deleted?: boolean;
   readonly damage?: readonly string[];
   readonly observed?: readonly object[];
+  /** Of the history, in nanoseconds. */
+  readonly lastTime?: number;
 }
 
 function judged(end: End = {}) {
@@ -55,6 +57,7 @@ function judged(end: End = {}) {
           }
         : null,
     logs: noLogs ? null : { byKey: new Map([[key, byNode(logs)]]) },
+    history: { lastTime: end.lastTime ?? 0 },
     unknown: new Map<string, Set<string>>(),
   };
   const findings = findNoConvergence(evidence as unknown as Evidence);
@@ -242,6 +245,38 @@ describe('a cluster that tells no trace', () => {
     ]);
     expect(doubts([1, 3], end(2))).toEqual(['broker 2 was ended by the environment and did not come back']);
     expect(doubts([1], end(2))).toEqual([]);
+  });
+
+  it('is held to a broker that was back for half a minute, and to those that were there', () => {
+    const ends = [2, 3].map((node) => ({ node, blame: 'environment', phase: 'running', detail: 'killed' }));
+    const run = { ...noted, settled: false, ends };
+    const of = (node: number, boot: number, seq: number, time: number, fields: object): object => ({
+      ...line(seq, 'x', {}),
+      node,
+      boot,
+      time,
+      ...fields,
+    });
+    const ended = [of(2, 1, 0, 5, { event: 'ended' }), of(3, 1, 0, 5, { event: 'ended' })];
+    const late = [...Array(4).keys()].flatMap((boot) => [of(3, boot + 2, 0, 5, { event: 'ended' })]);
+    const back = [
+      of(2, 2, 0, 1e9, { event: 'role', role: 'follower', leader: 1 }),
+      of(2, 2, 1, 20e9, { event: 'hw', to: 4 }),
+    ];
+    const found = (lastTime: number, more: readonly object[] = [], given: End = {}): readonly [number, number] => {
+      const { findings, doubts } = judged({ run, observed: [...seen([1]), ...ended, ...more], lastTime, ...given });
+      return [findings.length, doubts.length];
+    };
+    expect(found(99e9)).toEqual([0, 1]);
+    expect([found(31e9 - 1, back), found(31e9, back), found(49e9, back)]).toEqual([
+      [0, 1],
+      [1, 0],
+      [1, 0],
+    ]);
+    expect(found(31e9, [...late, ...back])).toEqual([1, 0]);
+    expect(found(99e9, [], { ends: { 1: 4, 2: 3, 3: 9 }, marks: {} })).toEqual([0, 1]);
+    expect(found(99e9, [], { noLogs: true })).toEqual([0, 1]);
+    expect(found(99e9, [], { ends: { 1: 4, 2: 4, 3: 4, 4: 9 }, marks: {} })).toEqual([1, 0]);
   });
 
   it('names those who did not come back in their order', () => {
