@@ -34,4 +34,36 @@ describe('committed-overwritten', () => {
   it('is not one that an unclean election excuses', () => {
     expect(overwritten({ committed: true, clean: false }).check()).toMatchObject({ valid: true, anomalies: [] });
   });
+
+  it('is not one of a topic that was deleted', () => {
+    const story = overwritten({ committed: true, clean: true });
+    story.line('controller', { event: 'delete', partition: 'tide-0' });
+    expect(kinds(story.check({ logs: null }))).toEqual([]);
+  });
+
+  it('begins where both batches reach, though one of them began before', () => {
+    const story = quiet(1, { minInsyncReplicas: 1 });
+    story.isr([2, 3]);
+    const append = (leaderEpoch: number, batches: readonly object[]): object => ({
+      event: 'append',
+      partition: 'tide-0',
+      leaderEpoch,
+      batches,
+    });
+    const wide = [{ base: 1, last: 3, epoch: 0, hash: '0000000a' }];
+    for (const node of [3, 2]) story.line(node, append(0, wide));
+    story.hw(4, 3);
+    story.elect(1, [1, 2, 3]);
+    story.lead();
+    story.line(
+      1,
+      append(1, [
+        { base: 1, last: 1, epoch: 1, hash: '0000000b' },
+        { base: 2, last: 2, epoch: 1, hash: '0000000c' },
+      ]),
+    );
+    const found = story.check({ logs: null }).anomalies.filter(({ kind }) => kind === 'committed-overwritten');
+    expect(found).toHaveLength(1);
+    expect(found[0]?.summary).toMatch(/^2 committed records at offsets 1 to 2 of tide-0 gave way to others/);
+  });
 });
