@@ -10,20 +10,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { disagreement, measure, readReasons, type Report } from './reasons.ts';
+import { disagreement, measure, parseReport, readReasons, type Report } from './reasons.ts';
 
 const goal = 0.95;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    reasons: { type: 'boolean', default: false },
-    report: { type: 'string', default: 'store/mutation/report.json' },
-    quick: { type: 'boolean', default: false },
-    incremental: { type: 'boolean', default: false },
-    concurrency: { type: 'string', default: '1' },
-  },
-});
+const { values, positionals } = flags();
 
 if (!values.reasons) {
   if (values.quick) process.env['MUTATION_QUICK'] = '1';
@@ -36,7 +27,36 @@ if (!values.reasons) {
     ...(positionals.length === 0 ? {} : { mutate: positionals }),
   }).runMutationTest();
 }
-judge(JSON.parse(readFileSync(values.report, 'utf8')) as Report);
+judge(reportIn(values.report));
+
+function flags() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        reasons: { type: 'boolean', default: false },
+        report: { type: 'string', default: 'store/mutation/report.json' },
+        quick: { type: 'boolean', default: false },
+        incremental: { type: 'boolean', default: false },
+        concurrency: { type: 'string', default: '1' },
+      },
+    });
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function reportIn(path: string): Report {
+  if (!existsSync(path))
+    return refuse(`${path}: there is no report yet; run it without --reasons, or name one with --report`);
+  const report = parseReport(readFileSync(path, 'utf8'));
+  return report ?? refuse(`${path} is no whole report; make it anew: run it without --reasons`);
+}
+
+function refuse(what: string): never {
+  console.error(`mutation: ${what}`);
+  process.exit(254);
+}
 
 function judge(report: Report): void {
   const rows: string[] = [];

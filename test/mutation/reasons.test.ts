@@ -1,7 +1,7 @@
 /** The files of reasons: how they are read, what is held against a report, and that they speak of lines that exist. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { disagreement, lineOf, measure, readReasons } from './reasons.ts';
+import { disagreement, lineOf, measure, parseReport, readReasons } from './reasons.ts';
 
 const source = [
   'function end(log: Log): number {',
@@ -41,6 +41,28 @@ const mutants = [
 const guard =
   '    ConditionalExpression: if (log.end > 0 && log.kept) return log.end;\n    -> if (true && log.kept) return log.end;';
 const body = '    BlockStatement: function end(log: Log): number {\n    -> function end(log: Log): number {}';
+
+describe('a report', () => {
+  const whole = { files: { 'checker/end.ts': { source, mutants } } };
+
+  it('is read as it stands', () => {
+    expect(parseReport(JSON.stringify(whole))).toEqual(whole);
+  });
+
+  it.each([
+    '',
+    'null',
+    '[]',
+    JSON.stringify(whole).slice(0, -5),
+    '{"files":null}',
+    '{"files":{"a.ts":null}}',
+    '{"files":{"a.ts":{"source":"","mutants":{}}}}',
+    '{"files":{"a.ts":{"source":"","mutants":[null]}}}',
+    '{"files":{"a.ts":{"source":"","mutants":[{"mutatorName":"BlockStatement","status":"Killed"}]}}}',
+  ])('that is none, or not whole, is known: %s', (text) => {
+    expect(parseReport(text)).toBeNull();
+  });
+});
 
 describe('a mutant', () => {
   it('is told as its line, and as what the line becomes', () => {

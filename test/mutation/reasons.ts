@@ -55,6 +55,29 @@ export interface Disagreement {
 
 const indent = '    ';
 
+/** What stands in a report; null where it is none, or only a part of one. */
+export function parseReport(text: string): Report | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const { files } = (value ?? {}) as { readonly files?: unknown };
+  if (typeof files !== 'object' || files === null) return null;
+  const whole = Object.values(files).every(
+    (file: Partial<MeasuredFile> | null) =>
+      typeof file?.source === 'string' && Array.isArray(file.mutants) && file.mutants.every(isMutant),
+  );
+  return whole ? (value as Report) : null;
+}
+
+function isMutant(mutant: Partial<Mutant> | null): boolean {
+  const { start, end } = mutant?.location ?? {};
+  const lines = [start?.line, end?.line, start?.column, end?.column];
+  return typeof mutant?.mutatorName === 'string' && typeof mutant.status === 'string' && lines.every(Number.isInteger);
+}
+
 /** Counts the mutants of one source; one that cannot even be loaded, or that never ends, is killed. */
 export function measure({ source, mutants }: MeasuredFile): Measured {
   const lines = source.split('\n');
