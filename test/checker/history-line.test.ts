@@ -171,6 +171,9 @@ describe('a line that is read from its bytes', () => {
   it.each([
     whole('[]'),
     whole('[]', 'poll'),
+    whole('[]').replace('"ok"', '"invoke"'),
+    whole('[]').replace('"ok"', '"info"'),
+    whole('[]').replace('"ok"', '"fail"'),
     whole('[]', 'crash'),
     whole('[]', 'assign'),
     whole('[]', 'subscribe'),

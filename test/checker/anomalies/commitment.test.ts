@@ -44,7 +44,7 @@ describe('committed-overwritten', () => {
   it('begins where both batches reach, though one of them began before', () => {
     const story = quiet(1, { minInsyncReplicas: 1 });
     story.isr([2, 3]);
-    const append = (leaderEpoch: number, batches: readonly object[]): object => ({
+    const append = (leaderEpoch: number, batches: readonly object[]): Readonly<Record<string, unknown>> => ({
       event: 'append',
       partition: 'tide-0',
       leaderEpoch,

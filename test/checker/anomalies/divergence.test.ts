@@ -164,6 +164,19 @@ describe('replica-divergence', () => {
     expect(isLive(taken)).toEqual([]);
   });
 
+  it('is found too in a partition of which the trace has no line', () => {
+    const story = diverged(1);
+    const files = story.files();
+    const others = files.map((file) => ({ ...file, key: 'other-0' }));
+    const found = story.check({ logs: { nodes: [1, 2, 3], files: [...files, ...others] } }).anomalies;
+    expect(
+      found.filter(({ kind }) => kind === 'replica-divergence').map(({ key, why }) => [key, why.length > 0]),
+    ).toEqual([
+      ['other-0', false],
+      ['tide-0', true],
+    ]);
+  });
+
   it('of one partition hides none of another', () => {
     const story = diverged(1);
     for (const [node, hash] of [
