@@ -56,7 +56,7 @@ async function shrinkStored(path: string, flags: ShrinkFlags): Promise<number> {
     progress: ({ pass, faults, operations, runs }) =>
       progress.detail(`${pass} · ${counted(faults, 'fault')}, ${counted(operations, 'operation')} · ${runs} runs`),
   });
-  const exitCode = await tell(outcome, stored, plan, flags, progress);
+  const exitCode = await tell(outcome, stored, plan, flags, progress, signal);
   progress.line(`seed ${plan.config.seed}`);
   if (signal.aborted) throw new InterruptedError();
   return exitCode;
@@ -68,6 +68,7 @@ async function tell(
   plan: StoredPlan,
   flags: ShrinkFlags,
   progress: Progress,
+  signal: AbortSignal,
 ): Promise<number> {
   switch (outcome.type) {
     case 'not-deterministic': {
@@ -99,7 +100,7 @@ async function tell(
     }
     case 'shrunk': {
       const { keepShrunk } = await import('../shrink/keep.ts');
-      const kept = keepShrunk(outcome.shrunk, flags.store);
+      const kept = keepShrunk(outcome.shrunk, flags.store, signal);
       for (const line of kept.lines) progress.line(line);
       if (flags.json) print(kept.summary);
       if (kept.failure !== null) throw kept.failure;

@@ -39,7 +39,7 @@ export async function shrinkFinds(
       });
       if (outcome.type !== 'shrunk' || shrunk.has(outcome.shrunk.signature)) continue;
       shrunk.add(outcome.shrunk.signature);
-      const { summary, lines, failure } = keepShrunk(outcome.shrunk, store);
+      const { summary, lines, failure } = keepShrunk(outcome.shrunk, store, signal);
       summaries.push(summary);
       progress.line('');
       for (const line of lines) progress.line(line);

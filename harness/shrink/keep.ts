@@ -53,11 +53,14 @@ export interface Kept {
 /** So long the nearest plan and order that pass are searched for. */
 const NEIGHBOUR_BUDGET_MS = 10_000;
 
-/** Writes the folder, and says all that there is to say. */
-export function keepShrunk(shrunk: Shrunk, store: string): Kept {
+/**
+ * Writes the folder, and says all that there is to say. Whoever has pressed Ctrl-C does not want to wait until the
+ * nearest plan that passes is found.
+ */
+export function keepShrunk(shrunk: Shrunk, store: string, signal: AbortSignal): Kept {
   const { smallest, signature, anomaly } = shrunk;
   const startedMs = performance.now();
-  const mayGoOn = (): boolean => performance.now() - startedMs < NEIGHBOUR_BUDGET_MS;
+  const mayGoOn = (): boolean => !signal.aborted && performance.now() - startedMs < NEIGHBOUR_BUDGET_MS;
   const neighbours = {
     inTime: nearestPassing(smallest, mayGoOn),
     inOrder: nearestOrder(smallest, anomaly, mayGoOn),
@@ -84,7 +87,8 @@ export function keepShrunk(shrunk: Shrunk, store: string): Kept {
   };
   const failure = directory === null ? homeless : writeFiles(directory, shrunk, summary, results);
   const places = folder === null ? [] : placesOf(folder);
-  return { summary, lines: [...linesOf(shrunk, neighbours, results), ...places], failure };
+  const lines = linesOf(shrunk, neighbours, results, signal.aborted);
+  return { summary, lines: [...lines, ...places], failure };
 }
 
 function placeIn(store: string): { readonly directory: string | null; readonly failure: EnvironmentError | null } {
@@ -173,7 +177,12 @@ function changeOf(neighbour: Neighbour | null): { readonly change: string } | nu
   return neighbour === null ? null : { change: neighbour.change };
 }
 
-function linesOf(shrunk: Shrunk, { inTime, inOrder }: Neighbours, results: ReadonlyMap<string, RunResults>): string[] {
+function linesOf(
+  shrunk: Shrunk,
+  { inTime, inOrder }: Neighbours,
+  results: ReadonlyMap<string, RunResults>,
+  interrupted: boolean,
+): string[] {
   const { smallest, signature, anomaly } = shrunk;
   const neighbour = inTime ?? inOrder;
   const plan = neighbour === null ? planLines(smallest) : sideBySide(smallest, neighbour.passing);
@@ -183,12 +192,18 @@ function linesOf(shrunk: Shrunk, { inTime, inOrder }: Neighbours, results: Reado
     '',
     ...plan.map((line) => `  ${line}`),
     '',
-    inTime === null ? 'no single change that was tried makes it pass' : `nearest plan that passes: ${inTime.change}`,
+    inTime === null ? unfound(interrupted) : `nearest plan that passes: ${inTime.change}`,
     ...(inOrder === null ? [] : [`nearest order that passes: ${inOrder.change}`]),
     ...anomaly.why.map(({ text }) => `  ${text}`),
     '',
     `the same plan on ${[...results].map(([build, found]) => `${build}: ${verdictOf(found)}`).join(' · ')}`,
   ];
+}
+
+function unfound(interrupted: boolean): string {
+  return interrupted
+    ? 'what makes it pass was not looked for: you pressed Ctrl-C'
+    : 'no single change that was tried makes it pass';
 }
 
 function verdictOf({ valid, anomalies }: RunResults): string {

@@ -1,0 +1,35 @@
+/** What shrinking leaves and says, when nobody waits for it. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { keepShrunk } from '../../../harness/shrink/keep.ts';
+import { shrink } from '../../../harness/shrink/shrink.ts';
+import type { Shrunk } from '../../../harness/shrink/shrink.ts';
+import { requestOf } from './failing.ts';
+
+const store = mkdtempSync(join(tmpdir(), 'tidemark-keep-'));
+let shrunk: Shrunk;
+beforeAll(async () => {
+  const failing = requestOf({ timeLimitMs: 8_000, nemesis: ['handover-crash', 'crash'] });
+  const budget = { runs: 200, ms: 120_000 };
+  const outcome = await shrink(failing, { budget, signal: new AbortController().signal, progress: () => {} });
+  if (outcome.type !== 'shrunk') throw new Error(`it ${outcome.type}`);
+  ({ shrunk } = outcome);
+}, 60_000);
+afterAll(() => rmSync(store, { recursive: true }));
+
+it('says what makes it pass', { timeout: 60_000 }, () => {
+  const { lines, summary } = keepShrunk(shrunk, store, new AbortController().signal);
+  expect(summary.nearestPassing).not.toBeNull();
+  expect(lines.some((line) => line.startsWith('nearest plan that passes: '))).toBe(true);
+});
+
+it('keeps the case at once when Ctrl-C was pressed, and says what was not looked for', () => {
+  const { lines, summary, failure } = keepShrunk(shrunk, store, AbortSignal.abort());
+  expect(failure).toBeNull();
+  expect(summary).toMatchObject({ nearestPassing: null, nearestOrder: null });
+  expect(lines).toContain('what makes it pass was not looked for: you pressed Ctrl-C');
+  const stored = readFileSync(join(summary.directory ?? '', 'failure.scenario'), 'utf8');
+  expect(stored).toContain(`# ${shrunk.signature}.`);
+});
