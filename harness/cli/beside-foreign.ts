@@ -29,7 +29,7 @@ export function addBesideForeignOptions(command: Command): Command {
     .addOption(
       listOption(
         '--not-awaited <names>',
-        `what no fault waits for, as where brokers do not show it: ${names.join(', ')}`,
+        `what no fault’s start or end waits for, as where brokers do not show it: ${names.join(', ')}`,
         [],
         names,
       ),

@@ -26,6 +26,7 @@ import type { RunConfig } from '../plan/config.ts';
 import { foreignStartMs, readyTimeoutMs } from '../plan/patience.ts';
 import { createAdmin, type Admin, type LeaderMoves } from './admin.ts';
 import type { PooledCluster } from './cluster-pool.ts';
+import { Handled } from './handled.ts';
 import { negotiateVersions } from './negotiate.ts';
 import { nodeCommand } from './node-command.ts';
 import { openNodeLogs, type NodeLogs } from './node-logs.ts';
@@ -139,17 +140,20 @@ async function deployForeign(request: SubjectRequest): Promise<Subject> {
   const settings = settingsOf(config);
   const pooled = await foreign.take({ ...places, target, settings, directory, progress, signal }, config.topic);
   const logs = openNodeLogs(directory);
+  const handled = new Handled(() => performance.now());
   const observer = observe(pooled.cluster, {
     topic: config.topic,
     partitions: config.partitions,
     clockOriginNs,
     assignment: assignmentOf(config, pooled.cluster.brokers),
     onSelfEnd: request.onSelfEnd,
-    onExcuse: request.onExcuse,
+    onExcuse(node, words) {
+      if (!handled.isHandled(node, 2 * forgottenWithinMs(config))) request.onExcuse(node, words);
+    },
     onStart: request.onStart,
     onOutput: (node, line, companion) => logs.write(node, line, companion),
   });
-  return foreignSubject(request, target, pooled, observer, logs);
+  return foreignSubject(request, target, pooled, observer, logs, handled);
 }
 
 function foreignSubject(
@@ -158,6 +162,7 @@ function foreignSubject(
   pooled: PooledCluster,
   observer: Observer,
   logs: NodeLogs,
+  handled: Handled,
 ): Subject {
   const foreign = pooled.cluster;
   // A target whose logs are not Kafka's segments says so: then they are neither watched for, nor compared with.
@@ -169,6 +174,7 @@ function foreignSubject(
     cluster: {
       ...observer.cluster,
       async perform(action) {
+        handled.note(action);
         const { zooKeeper } = foreign;
         if (zooKeeper !== undefined) {
           await whenForgotten(zooKeeper, action, forgottenWithinMs(config), closing.signal);
@@ -287,9 +293,12 @@ async function seat({ zooKeeper }: ForeignCluster): Promise<void> {
   throw new EnvironmentError('the broker that is there to be the controller did not become it');
 }
 
-/** ZooKeeper notices the end of a session by its own ticks, and late where the machine is busy. */
+/**
+ * ZooKeeper notices the end of a session by its own ticks, and late where the machine is busy. Whoever asked for the start
+ * gives up after ten seconds.
+ */
 function forgottenWithinMs({ brokerSessionTimeoutMs }: RunConfig): number {
-  return 3 * brokerSessionTimeoutMs + 2_000;
+  return Math.min(3 * brokerSessionTimeoutMs + 2_000, 8_500);
 }
 
 function movesOf({ leaderMove }: Target, zooKeeper: { host: string; port: number } | undefined): LeaderMoves {
