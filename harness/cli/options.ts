@@ -324,6 +324,11 @@ function checkTogether(flags: RunFlags, build: string): void {
       `--min-insync ${flags.minInsync} exceeds --replication-factor ${flags.replicationFactor}: no write could ever be acknowledged`,
     );
   }
+  if (flags.nemesis !== 'all' && flags.nemesis.includes('rejoin-crash') && flags.replicationFactor < 3) {
+    throw new UsageError(
+      `--nemesis rejoin-crash: its roles are three replicas; raise --replication-factor (now ${flags.replicationFactor})`,
+    );
+  }
   if (flags.sessionTimeout < 2 * flags.heartbeatInterval) {
     throw new UsageError(
       `--session-timeout ${flags.sessionTimeout}ms must be at least twice --heartbeat-interval ${flags.heartbeatInterval}ms`,

@@ -6,7 +6,8 @@
  * key, and come back as they were sent.
  */
 import { defects as knownDefects, isDefect } from '../../broker/core/defects.ts';
-import type { Fault, Schedule } from '../../nemesis/schedule.ts';
+import { rolesOfComposite } from '../../nemesis/faults/index.ts';
+import type { Fault, Schedule, Step } from '../../nemesis/schedule.ts';
 import { keyOf } from '../client/operations.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { excessInSimulator, excessOf } from '../plan/limits.ts';
@@ -33,7 +34,7 @@ export function flawOfSchedule({ faults }: Schedule, config: RunConfig): string 
   for (const [index, fault] of faults.entries()) {
     if (seen.has(fault.id)) return `faults.${index}.id: ${fault.id} is the id of another fault too`;
     seen.add(fault.id);
-    const flaw = flawOfNames(fault, keys, config.brokers);
+    const flaw = flawOfNames(fault, keys, config.brokers) ?? flawOfRoles(fault);
     if (flaw !== null) return `faults.${index}.${flaw}`;
   }
   return null;
@@ -82,6 +83,51 @@ function flawOfNames(fault: Fault, keys: ReadonlySet<string>, brokers: number): 
     return value;
   });
   return flaw;
+}
+
+/** A step that names nobody would do nothing, and nobody would know. */
+function flawOfRoles(fault: Fault): string | null {
+  if (!('steps' in fault)) return null;
+  const { kind, steps, nodes } = fault;
+  const own = rolesOfComposite[kind];
+  const roles = nodes === undefined ? own : [...Object.keys(nodes), ...own.filter((role) => alwaysThere.has(role))];
+  for (const [index, step] of steps.entries()) {
+    const strange = namesIn(step).find((name) => !roles.includes(name));
+    if (strange !== undefined) {
+      return `steps.${index}: ${shown(strange)} is no role of a ${kind}; they are ${roles.join(', ')}`;
+    }
+  }
+  return null;
+}
+
+const alwaysThere: ReadonlySet<string> = new Set(['controller', 'clients']);
+
+function namesIn(step: Step): string[] {
+  switch (step.step) {
+    case 'cut':
+    case 'slow':
+      return step.links.flatMap(({ from, to }) => [from, to]);
+    case 'pause':
+    case 'kill':
+    case 'power-loss':
+    case 'stop':
+    case 'restore':
+      return [step.node];
+    case 'move':
+      return [step.to];
+    case 'await': {
+      const { what } = step;
+      return [
+        ...('by' in what && typeof what.by === 'string' ? [what.by] : []),
+        ...('node' in what ? [what.node] : []),
+        ...('leader' in what ? [what.leader] : []),
+      ];
+    }
+    case 'mend':
+    case 'call':
+    case 'wait':
+      return [];
+  }
 }
 
 function flawOfOperation(

@@ -2,7 +2,8 @@
  * The shapes of `schedule.json`, `load.json` and the configuration in `run.json`, as schemas: a plan may have been
  * edited by hand, and what is played must be what stands there.
  *
- * A field that a configuration of an older run does not have is filled in with its default.
+ * A field that a configuration of an older run does not have is filled in with its default. A field of a schedule or a load
+ * that nobody knows is refused: whoever wrote it meant something by it.
  */
 import { z } from 'zod';
 import { awaitedNames } from '../../nemesis/awaited.ts';
@@ -26,49 +27,49 @@ const partition = z.string();
 const nodeName = z.union([z.number().int().positive(), z.literal('controller')]);
 
 const target = z.discriminatedUnion('role', [
-  z.object({ role: z.enum(['one', 'minority', 'majority']), draw: count }),
-  z.object({ role: z.enum(['all', 'controller']) }),
-  z.object({ role: z.enum(['leader', 'last-in-isr']), partition }),
-  z.object({ role: z.literal('isr-follower'), partition, draw: count }),
-  z.object({ role: z.literal('nodes'), nodes: z.array(nodeName) }),
+  z.strictObject({ role: z.enum(['one', 'minority', 'majority']), draw: count }),
+  z.strictObject({ role: z.enum(['all', 'controller']) }),
+  z.strictObject({ role: z.enum(['leader', 'last-in-isr']), partition }),
+  z.strictObject({ role: z.literal('isr-follower'), partition, draw: count }),
+  z.strictObject({ role: z.literal('nodes'), nodes: z.array(nodeName) }),
 ]);
 
 const reach = { controller: z.boolean(), clients: z.boolean() };
 const topology = z.discriminatedUnion('shape', [
-  z.object({ shape: z.literal('halves'), draw: count, ...reach }),
-  z.object({ shape: z.literal('isolated-node'), side: target, ...reach }),
-  z.object({ shape: z.literal('leader-with-minority'), partition, draw: count, ...reach }),
-  z.object({ shape: z.literal('one-way'), side: target, direction: z.enum(['outward', 'inward']), ...reach }),
-  z.object({ shape: z.literal('bridge'), middle: target }),
-  z.object({ shape: z.literal('majorities-ring'), draw: count }),
-  z.object({ shape: z.literal('chained'), draw: count }),
-  z.object({ shape: z.literal('quorum-loss'), draw: count, ...reach }),
-  z.object({ shape: z.literal('constrained-election'), leader: target, candidate: target }),
-  z.object({ shape: z.literal('control-plane'), side: target, direction: z.enum(['outward', 'inward', 'both']) }),
+  z.strictObject({ shape: z.literal('halves'), draw: count, ...reach }),
+  z.strictObject({ shape: z.literal('isolated-node'), side: target, ...reach }),
+  z.strictObject({ shape: z.literal('leader-with-minority'), partition, draw: count, ...reach }),
+  z.strictObject({ shape: z.literal('one-way'), side: target, direction: z.enum(['outward', 'inward']), ...reach }),
+  z.strictObject({ shape: z.literal('bridge'), middle: target }),
+  z.strictObject({ shape: z.literal('majorities-ring'), draw: count }),
+  z.strictObject({ shape: z.literal('chained'), draw: count }),
+  z.strictObject({ shape: z.literal('quorum-loss'), draw: count, ...reach }),
+  z.strictObject({ shape: z.literal('constrained-election'), leader: target, candidate: target }),
+  z.strictObject({ shape: z.literal('control-plane'), side: target, direction: z.enum(['outward', 'inward', 'both']) }),
 ]);
 
 const condition = z.discriminatedUnion('seen', [
-  z.object({ seen: z.enum(['full-isr', 'steps-done']) }),
-  z.object({ seen: z.enum(['leader-change', 'truncation']), partition }),
-  z.object({ seen: z.literal('isr-size'), partition, atMost: count }),
-  z.object({ seen: z.literal('hw'), partition, by: count }),
-  z.object({ seen: z.literal('ack'), partition, by: z.string() }),
-  z.object({ seen: z.literal('leads'), partition, node: z.string() }),
-  z.object({ seen: z.enum(['in-sync', 'out-of-sync']), partition, node: z.string() }),
-  z.object({ seen: z.literal('follows'), partition, node: z.string(), leader: z.string() }),
+  z.strictObject({ seen: z.enum(['full-isr', 'steps-done']) }),
+  z.strictObject({ seen: z.enum(['leader-change', 'truncation']), partition }),
+  z.strictObject({ seen: z.literal('isr-size'), partition, atMost: count }),
+  z.strictObject({ seen: z.literal('hw'), partition, by: count }),
+  z.strictObject({ seen: z.literal('ack'), partition, by: z.string() }),
+  z.strictObject({ seen: z.literal('leads'), partition, node: z.string() }),
+  z.strictObject({ seen: z.enum(['in-sync', 'out-of-sync']), partition, node: z.string() }),
+  z.strictObject({ seen: z.literal('follows'), partition, node: z.string(), leader: z.string() }),
 ]);
 
 const slowness = { delayMs: ms, jitterMs: ms, loss: z.number().min(0).lt(1) };
-const links = z.array(z.object({ from: z.string(), to: z.string() }));
+const links = z.array(z.strictObject({ from: z.string(), to: z.string() }));
 const step = z.discriminatedUnion('step', [
-  z.object({ step: z.literal('cut'), links }),
-  z.object({ step: z.literal('slow'), links, ...slowness }),
-  z.object({ step: z.literal('mend') }),
-  z.object({ step: z.enum(['pause', 'kill', 'power-loss', 'stop', 'restore']), node: z.string() }),
-  z.object({ step: z.literal('move'), partition, to: z.string() }),
-  z.object({ step: z.literal('call'), operation: z.string() }),
-  z.object({ step: z.literal('wait'), ms }),
-  z.object({
+  z.strictObject({ step: z.literal('cut'), links }),
+  z.strictObject({ step: z.literal('slow'), links, ...slowness }),
+  z.strictObject({ step: z.literal('mend') }),
+  z.strictObject({ step: z.enum(['pause', 'kill', 'power-loss', 'stop', 'restore']), node: z.string() }),
+  z.strictObject({ step: z.literal('move'), partition, to: z.string() }),
+  z.strictObject({ step: z.literal('call'), operation: z.string() }),
+  z.strictObject({ step: z.literal('wait'), ms }),
+  z.strictObject({
     step: z.literal('await'),
     what: condition,
     deadlineMs: ms,
@@ -78,20 +79,20 @@ const step = z.discriminatedUnion('step', [
 
 const anyFault = {
   id: z.string(),
-  at: z.union([z.object({ ms }), z.object({ await: condition, fromMs: ms, deadlineMs: ms })]),
-  until: z.union([z.object({ ms }), z.object({ await: condition, deadlineMs: ms })]),
+  at: z.union([z.strictObject({ ms }), z.strictObject({ await: condition, fromMs: ms, deadlineMs: ms })]),
+  until: z.union([z.strictObject({ ms }), z.strictObject({ await: condition, deadlineMs: ms })]),
   exclusive: z.literal(true).exactOptional(),
 };
 const composite = { partition, steps: z.array(step), nodes: z.record(z.string(), nodeName).exactOptional() };
 
 const fault = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('partition'), ...anyFault, topology }),
-  z.object({ kind: z.literal('slow-links'), ...anyFault, topology, ...slowness }),
-  z.object({ kind: z.enum(['pause', 'crash', 'power-loss']), ...anyFault, targets: target }),
-  z.object({ kind: z.literal('rolling-restart'), ...anyFault, draw: count, downMs: ms, patienceMs: ms }),
-  z.object({ kind: z.literal('leader-move'), ...anyFault, partition, targets: target }),
-  z.object({ kind: z.enum(['leader-burst', 'rejoin-crash', 'script']), ...anyFault, ...composite }),
-  z.object({
+  z.strictObject({ kind: z.literal('partition'), ...anyFault, topology }),
+  z.strictObject({ kind: z.literal('slow-links'), ...anyFault, topology, ...slowness }),
+  z.strictObject({ kind: z.enum(['pause', 'crash', 'power-loss']), ...anyFault, targets: target }),
+  z.strictObject({ kind: z.literal('rolling-restart'), ...anyFault, draw: count, downMs: ms, patienceMs: ms }),
+  z.strictObject({ kind: z.literal('leader-move'), ...anyFault, partition, targets: target }),
+  z.strictObject({ kind: z.enum(['leader-burst', 'rejoin-crash', 'script']), ...anyFault, ...composite }),
+  z.strictObject({
     kind: z.literal('handover-crash'),
     ...anyFault,
     ...composite,
@@ -99,7 +100,7 @@ const fault = z.discriminatedUnion('kind', [
   }),
 ]) satisfies z.ZodType<Fault>;
 
-const scheduleSchema: z.ZodType<Schedule> = z.object({
+const scheduleSchema: z.ZodType<Schedule> = z.strictObject({
   schemaVersion: z.literal(1),
   seed: z.number().int(),
   durationMs: ms,
@@ -112,10 +113,10 @@ const value = z.union([
   z.number().int(),
   z.string().refine((text) => text.isWellFormed(), 'a text with half of a surrogate pair does not survive UTF-8'),
 ]);
-const loadSchema: z.ZodType<LoadPlan> = z.object({
+const loadSchema: z.ZodType<LoadPlan> = z.strictObject({
   schemaVersion: z.literal(1),
   operations: z.array(
-    z.object({
+    z.strictObject({
       atMs: ms,
       thread: count,
       called: z
@@ -123,9 +124,9 @@ const loadSchema: z.ZodType<LoadPlan> = z.object({
         .regex(/^[\w.-]{1,60}$/, 'letters, digits, dots, dashes and underscores, 60 at most')
         .exactOptional(),
       operation: z.discriminatedUnion('f', [
-        z.object({ f: z.literal('send'), key, value }),
-        z.object({ f: z.literal('poll') }),
-        z.object({
+        z.strictObject({ f: z.literal('send'), key, value }),
+        z.strictObject({ f: z.literal('poll') }),
+        z.strictObject({
           f: z.literal('assign'),
           keys: z.array(key),
           seek: z.union([z.enum(['earliest', 'latest']), z.record(key, count)]).exactOptional(),

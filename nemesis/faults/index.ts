@@ -32,6 +32,14 @@ export const faultKinds: readonly FaultKind[] = [
   'rejoin-crash',
 ];
 
+/** The roles that the steps of a composite may name, where it does not name its nodes. */
+export const rolesOfComposite: Readonly<Record<Extract<Fault, { steps: unknown }>['kind'], readonly string[]>> = {
+  'leader-burst': ['leader', 'other', 'deaf', 'controller'],
+  'handover-crash': ['leader', 'next-leader', 'follower'],
+  'rejoin-crash': ['leader', 'next-leader', 'follower'],
+  script: ['first', 'second', 'third', 'fourth', 'fifth', 'controller', 'clients'],
+};
+
 /** Whom the fault hits now and what it does, or null when nobody has the role that it is aimed at. */
 export function programOf(fault: Fault, view: ClusterView, brokers: readonly NodeId[]): Program | null {
   switch (fault.kind) {

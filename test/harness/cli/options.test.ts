@@ -103,6 +103,10 @@ describe('flags', () => {
     [['--acks', '2'], '--acks 2: write all, 1 or 0'],
     [['--concurrency', '0'], '--concurrency 0: write a number from 1 to 1000, or a multiple of the brokers such as 2n'],
     [['--concurrency', '400n'], '--concurrency 400n: write a number from 1 to 1000'],
+    [
+      ['--nemesis', 'rejoin-crash', '--runtime', 'sim', '--replication-factor', '2'],
+      '--nemesis rejoin-crash: its roles are three replicas; raise --replication-factor (now 2)',
+    ],
     [['--nemesis', 'fire'], `--nemesis: there is no "fire"; known are ${faultKinds.join(', ')}`],
     [['--defect', 'laziness'], '--defect: there is no "laziness"; known are truncate-none'],
     [['--build', 'kip966'], `there is no build "kip966": the builds are ${buildNames.join(', ')}`],

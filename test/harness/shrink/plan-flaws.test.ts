@@ -6,7 +6,7 @@ import { excessOfPlan, flawOfConfig, flawOfLoad, flawOfSchedule } from '../../..
 import { resolveSchedule } from '../../../harness/shrink/resolve.ts';
 import { simulate } from '../../../harness/sim/simulate.ts';
 import type { PlannedOperation } from '../../../harness/sim/simulation.ts';
-import type { Fault } from '../../../nemesis/schedule.ts';
+import type { Fault, Step } from '../../../nemesis/schedule.ts';
 import { caseOf, requestOf } from './failing.ts';
 
 const { config, schedule } = requestOf();
@@ -71,6 +71,34 @@ describe('a schedule', () => {
     const burst = { id: 'f1', kind: 'leader-burst', at, until, partition: 'tide-0', steps: [] } as const;
     expect(flawOfFaults({ ...burst, nodes: { leader: 1, other: 4 } })).toMatch(/^faults\.0\.nodes: 4 is none/);
     expect(flawOfFaults({ ...burst, nodes: { leader: 1, other: 3 } })).toBeNull();
+  });
+
+  it('names in its steps only roles that there are', () => {
+    const { at, until } = crash;
+    const rejoin = { id: 'f1', kind: 'rejoin-crash', at, until, partition: 'tide-0' } as const;
+    const flawOf = (step: Step, nodes?: Record<string, number>) =>
+      flawOfFaults({ ...rejoin, steps: [{ step: 'mend' }, step], ...(nodes === undefined ? {} : { nodes }) });
+    const known = 'is no role of a rejoin-crash; they are leader, next-leader, follower';
+    const isr = { seen: 'out-of-sync', partition: 'tide-0', node: '__proto__' } as const;
+    expect(flawOf({ step: 'await', what: isr, deadlineMs: 5, otherwise: 'go-on' })).toBe(
+      `faults.0.steps.1: __proto__ ${known}`,
+    );
+    expect(flawOf({ step: 'kill', node: 'x' })).toBe(`faults.0.steps.1: x ${known}`);
+    expect(flawOf({ step: 'move', partition: 'tide-0', to: 'controller' })).toBe(
+      `faults.0.steps.1: controller ${known}`,
+    );
+    expect(flawOf({ step: 'cut', links: [{ from: 'leader', to: 'clients' }] })).toBe(
+      `faults.0.steps.1: clients ${known}`,
+    );
+    const follows = { seen: 'follows', partition: 'tide-0', node: 'follower', leader: 'deaf' } as const;
+    expect(flawOf({ step: 'await', what: follows, deadlineMs: 5, otherwise: 'go-on' })).toMatch(/deaf is no role/);
+    const ack = { seen: 'ack', partition: 'tide-0', by: 'y' } as const;
+    expect(flawOf({ step: 'await', what: ack, deadlineMs: 5, otherwise: 'go-on' })).toMatch(/: y is no role/);
+    expect(flawOf({ step: 'restore', node: 'next-leader' })).toBeNull();
+    expect(flawOf({ step: 'kill', node: 'other' }, { other: 2 })).toBeNull();
+    expect(flawOf({ step: 'kill', node: 'leader' }, { other: 2 })).toMatch(/they are other$/);
+    const hw = { seen: 'hw', partition: 'tide-0', by: 2 } as const;
+    expect(flawOf({ step: 'await', what: hw, deadlineMs: 5, otherwise: 'go-on' })).toBeNull();
   });
 });
 

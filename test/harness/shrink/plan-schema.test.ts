@@ -40,6 +40,17 @@ test('what is wrong is said with its place', () => {
   expect(parseConfig({ ...requestOf().config, brokers: 0 })).toMatch(/^brokers: /);
 });
 
+test('a field that nobody knows is refused, in a schedule and in a load', () => {
+  const { schedule } = requestOf({ nemesis: ['handover-crash'] });
+  const [fault] = schedule.faults;
+  if (fault === undefined || !('steps' in fault)) throw new Error('it has no composite');
+  expect(parseSchedule({ ...schedule, faults: [{ ...fault, bogus: 1 }] })).toMatch(/^faults\.0: .*bogus/);
+  const steps = fault.steps.map((step) => ({ ...step, bogus: 1 }));
+  expect(parseSchedule({ ...schedule, faults: [{ ...fault, steps }] })).toMatch(/^faults\.0\.steps\.0: .*bogus/);
+  const operations = [{ atMs: 0, thread: 0, extra: true, operation: { f: 'poll' } }];
+  expect(parseLoad({ schemaVersion: 1, operations })).toMatch(/^operations\.0: .*extra/);
+});
+
 test.each([
   ['brokers', 10],
   ['partitions', 1e8],
