@@ -33,11 +33,12 @@ export async function shrinkFinds(
       progress.step(`shrinking run ${run}`);
       const outcome = await shrink(planOfJob(job), {
         budget: BUDGET,
+        known: shrunk,
         signal,
         progress: ({ pass, faults, operations, runs }) =>
           progress.detail(`${pass} · ${counted(faults, 'fault')}, ${counted(operations, 'operation')} · ${runs} runs`),
       });
-      if (outcome.type !== 'shrunk' || shrunk.has(outcome.shrunk.signature)) continue;
+      if (outcome.type !== 'shrunk') continue;
       shrunk.add(outcome.shrunk.signature);
       const { summary, lines, failure } = keepShrunk(outcome.shrunk, store, signal);
       summaries.push(summary);

@@ -37,6 +37,8 @@ export interface ShrinkSummary {
   readonly nearestPassing: { readonly change: string } | null;
   /** Two events the other way round. */
   readonly nearestOrder: { readonly change: string } | null;
+  /** Whether both were looked for to the end. If not, what is null may be there. */
+  readonly nearestComplete: boolean;
   /** The same plan on every build: the verdict, and the kinds of its violations. */
   readonly builds: Readonly<
     Record<string, { readonly valid: RunResults['valid']; readonly violations: readonly string[] }>
@@ -60,7 +62,11 @@ const NEIGHBOUR_BUDGET_MS = 10_000;
 export function keepShrunk(shrunk: Shrunk, store: string, signal: AbortSignal): Kept {
   const { smallest, signature, anomaly } = shrunk;
   const startedMs = performance.now();
-  const mayGoOn = (): boolean => !signal.aborted && performance.now() - startedMs < NEIGHBOUR_BUDGET_MS;
+  let nearestComplete = true;
+  const mayGoOn = (): boolean => {
+    nearestComplete &&= !signal.aborted && performance.now() - startedMs < NEIGHBOUR_BUDGET_MS;
+    return nearestComplete;
+  };
   const neighbours = {
     inTime: nearestPassing(smallest, mayGoOn),
     inOrder: nearestOrder(smallest, anomaly, mayGoOn),
@@ -81,12 +87,13 @@ export function keepShrunk(shrunk: Shrunk, store: string, signal: AbortSignal): 
     complete: shrunk.complete,
     nearestPassing: changeOf(neighbours.inTime),
     nearestOrder: changeOf(neighbours.inOrder),
+    nearestComplete,
     builds: Object.fromEntries(
       [...results].map(([build, { valid, anomalies }]) => [build, { valid, violations: violationsOf(anomalies) }]),
     ),
   };
   const failure = directory === null ? homeless : writeFiles(directory, shrunk, summary, results);
-  const places = folder === null ? [] : placesOf(folder);
+  const places = folder === null || failure !== null ? [] : placesOf(folder);
   const lines = linesOf(shrunk, neighbours, results, signal.aborted);
   return { summary, lines: [...lines, ...places], failure };
 }

@@ -36,6 +36,8 @@ import type { Budget, Judged } from './trial.ts';
 export interface ShrinkOptions {
   /** Only a violation of this kind is followed; else the first loss, or what else was first. */
   readonly kind?: string | undefined;
+  /** Signatures that are not followed: they are known. A run that shows nothing else passes. */
+  readonly known?: ReadonlySet<string>;
   readonly budget: Budget;
   readonly signal: AbortSignal;
   /** Told after each run, now and then. */
@@ -96,7 +98,7 @@ export async function shrink(request: SimulationRequest, options: ShrinkOptions)
   if (options.signal.aborted) throw new InterruptedError();
   const startedMs = performance.now();
   const first = judge(request);
-  const targets = targetsOf(first, options.kind);
+  const targets = targetsOf(first, options);
   const [foremost] = targets;
   if (foremost === undefined) return { type: 'passes', judged: first };
   const written: Case = { ...request, load: request.load ?? loadOf(first.simulation, request.config.concurrency) };
@@ -207,9 +209,9 @@ interface Target {
 }
 
 /** Losses, or what else is broken where nothing was lost, in the order in which they were complete: what users lost says most. */
-function targetsOf({ violations, simulation }: Judged, kind: string | undefined): Target[] {
+function targetsOf({ violations, simulation }: Judged, { kind, known }: ShrinkOptions): Target[] {
   const targets = [...violations]
-    .filter(([, anomaly]) => kind === undefined || anomaly.kind === kind)
+    .filter(([signature, anomaly]) => known?.has(signature) !== true && (kind === undefined || anomaly.kind === kind))
     .map(([signature, anomaly]): Target => ({ signature, anomaly, momentMs: momentOf(anomaly, simulation) }));
   const losses = targets.filter(({ anomaly }) => anomaly.guarantee === 'durability');
   return (losses.length > 0 ? losses : targets).toSorted((a, b) => a.momentMs - b.momentMs);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keepShrunk } from '../../../harness/shrink/keep.ts';
 import { shrink } from '../../../harness/shrink/shrink.ts';
 import type { Shrunk } from '../../../harness/shrink/shrink.ts';
+import { judge } from '../../../harness/shrink/trial.ts';
 import { requestOf } from './failing.ts';
 
 const store = mkdtempSync(join(tmpdir(), 'tidemark-keep-'));
@@ -25,10 +26,18 @@ it('says what makes it pass', { timeout: 60_000 }, () => {
   expect(lines.some((line) => line.startsWith('nearest plan that passes: '))).toBe(true);
 });
 
+it('is of a violation that nobody knows yet: a run that shows nothing else passes', async () => {
+  const budget = { runs: 200, ms: 120_000 };
+  const { signal } = new AbortController();
+  const known = new Set(judge(shrunk.smallest).violations.keys());
+  const outcome = await shrink(shrunk.smallest, { budget, signal, known, progress: () => {} });
+  expect(outcome.type).toBe('passes');
+});
+
 it('keeps the case at once when Ctrl-C was pressed, and says what was not looked for', () => {
   const { lines, summary, failure } = keepShrunk(shrunk, store, AbortSignal.abort());
   expect(failure).toBeNull();
-  expect(summary).toMatchObject({ nearestPassing: null, nearestOrder: null });
+  expect(summary).toMatchObject({ nearestPassing: null, nearestOrder: null, nearestComplete: false });
   expect(lines).toContain('what makes it pass was not looked for: you pressed Ctrl-C');
   const stored = readFileSync(join(summary.directory ?? '', 'failure.scenario'), 'utf8');
   expect(stored).toContain(`# ${shrunk.signature}.`);
