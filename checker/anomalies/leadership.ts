@@ -40,7 +40,7 @@ function sharedEpochs(cluster: ClusterTrace, all: readonly Leadership[]): Findin
 
 function sharedEpoch(cluster: ClusterTrace, group: readonly Leadership[]): Finding {
   const { key, epoch } = group[0] as Leadership;
-  const nodes = group.map(({ node }) => node).sort((x, y) => x - y);
+  const nodes = group.map(({ node }) => node);
   const { a, batches } = cluster.store;
   const first = Math.min(...group.map(({ wrote }) => batches.base.get(a.get(wrote))));
   return {

@@ -76,7 +76,7 @@ function judgeKey(evidence: Evidence, key: Key, rows: readonly number[], final: 
     const offset = values.offset.get(row);
     const found = values.finalOffset.get(row);
     if (offset !== -1 && offset < final.log.start) continue;
-    if (found !== -1 && (offset === -1 || found === offset || isInLog(evidence, row, offset))) {
+    if (found !== -1 && (offset === -1 || isInLog(evidence, row, offset))) {
       const place = offset === -1 ? found : offset;
       if (highWatermark !== null && place >= highWatermark) {
         if (evidence.run.settled === true) lost.push(row);
@@ -94,7 +94,7 @@ function judgeKey(evidence: Evidence, key: Key, rows: readonly number[], final: 
   const place = (offset: number): string[] => placeLabels(offset, firstSurvivor, lastSurvivor);
   return [
     ...byCause(evidence, key, lost).map((cause) => lossOf(evidence, key, cause, final, place)),
-    ...moved.map((row) => movedValue(evidence, key, row)),
+    ...moved.map((row) => movedValue(evidence, key, row, final.node)),
   ];
 }
 
@@ -169,7 +169,7 @@ export function historyOf(evidence: Evidence, row: number): Reference[] {
   return [invoked.get(row), completed.get(row)].filter((index) => index !== -1).map(historyReference);
 }
 
-function movedValue(evidence: Evidence, key: Key, row: number): Finding {
+function movedValue(evidence: Evidence, key: Key, row: number, leader: number): Finding {
   const { history } = evidence;
   const offset = history.values.offset.get(row);
   const found = history.values.finalOffset.get(row);
@@ -182,7 +182,7 @@ function movedValue(evidence: Evidence, key: Key, row: number): Finding {
     values: [value],
     summary: `${String(value)} was acknowledged at offset ${offset} of ${key} but stands at offset ${found}`,
     labels: [],
-    nodes: [finalLeader(evidence, key) ?? -1].filter((node) => node !== -1),
+    nodes: [leader],
     evidence: historyOf(evidence, row),
     why: [],
     rows: [row],
@@ -259,7 +259,7 @@ export function findLostWrites(evidence: Evidence): Finding[] {
       const read = history.values.readBy.get(row) !== -1;
       const offset = history.values.offset.get(row);
       const gaps = (read ? final : all).get(keyId);
-      const witness = offset === -1 ? -1 : witnessOf(evidence, keyId, row, offset, gaps, read);
+      const witness = offset === -1 ? -1 : witnessOf(evidence, keyId, offset, gaps, read);
       if (witness !== -1) missed.set(row, witness);
       else if (!read && history.values.outcome.get(row) === outcome.ok) unseen += 1;
       else if (history.conflicts.has(`${keyId}:${offset}`)) {
@@ -302,14 +302,13 @@ function lostWrites(evidence: Evidence, key: Key, { fate, rows }: Cause, missed:
 function witnessOf(
   evidence: Evidence,
   key: number,
-  row: number,
   offset: number,
   gaps: SortedGaps | undefined,
   onlyFinal: boolean,
 ): number {
   const { history } = evidence;
   for (const sighting of history.conflicts.get(`${key}:${offset}`)?.sightings ?? []) {
-    if (sighting.row === row || (onlyFinal && history.values.readFinally.get(sighting.row) === 0)) continue;
+    if (onlyFinal && history.values.readFinally.get(sighting.row) === 0) continue;
     const readBy = readAt(history, sighting.row, offset);
     if (readBy !== -1) return readBy;
   }
@@ -350,7 +349,7 @@ function gapsByKey(gaps: Gaps, by: Ints): Map<number, SortedGaps> {
   }
   const found = new Map<number, SortedGaps>();
   for (const [key, sorted] of lists) {
-    sorted.sort((x, y) => x.after - y.after || x.index - y.index);
+    sorted.sort((x, y) => x.after - y.after);
     let reach = sorted[0] as PassedOver;
     const widest = sorted.map((gap) => {
       if (gap.before > reach.before) reach = gap;

@@ -91,7 +91,7 @@ function classOfConflict(evidence: Evidence, conflict: OffsetConflict): 'violati
   if (!decided) {
     // One of them still stands, nobody knows which: an excuse for any but one is an excuse.
     const violations = fates.filter((fate) => fate === 'violation').length;
-    if (violations < fates.length && violations <= 1) return fates.includes('unknown') ? 'unknown' : 'expected';
+    if (violations <= 1) return fates.includes('unknown') ? 'unknown' : 'expected';
     return 'violation';
   }
   if (fates.includes('violation')) return 'violation';

@@ -279,6 +279,23 @@ describe('a cluster that tells no trace', () => {
     expect(found(99e9, [], { ends: { 1: 4, 2: 4, 3: 4, 4: 9 }, marks: {} })).toEqual([1, 0]);
   });
 
+  it('is held to each partition of which one that did not end is in sync', () => {
+    const ends = [2, 3].map((node) => ({ node, blame: 'environment', phase: 'running', detail: 'killed' }));
+    const found = (lines: readonly object[], leaders: object, given: End = {}): number =>
+      judged({ run: { ...noted, settled: false, ends, finalLeaders: leaders }, observed: lines, ...given }).findings
+        .length;
+    const other = (isr: readonly number[], replicas: readonly number[], leader: number | null): object[] =>
+      seen(isr, leader)
+        .with(0, line(0, 'create', { replicas }))
+        .map((each, at) => ({ ...each, seq: at + 3, partition: 'tide-1' }));
+    expect(found(seen([1], null), {})).toBe(1);
+    expect(found([...seen([1]), ...other([2], [2, 3], null)], { [key]: 1 })).toBe(0);
+    const odd = { ends: { 1: 4, 2: 4, 3: 4, 4: 9 }, marks: {} };
+    const half = [...seen([1, 2]), ...other([1, 3], [1, 2, 3], 1)];
+    expect(found(half, { [key]: 1, 'tide-1': 1 }, odd)).toBe(1);
+    expect(found(half, { [key]: 1, 'tide-1': 1 })).toBe(0);
+  });
+
   it('names those who did not come back in their order', () => {
     const lines = seen([1]).with(0, line(0, 'create', { replicas: [3, 1, 2] }));
     const { told, findings } = judged({ run: { ...noted, settled: false }, observed: lines });

@@ -1,5 +1,7 @@
 /** What a leader may never do, each in the smallest run that shows it, and its nearest lawful neighbour. */
 import { describe, expect, it } from 'vitest';
+import { findLeaderFaults } from '../../../checker/anomalies/leadership.ts';
+import type { Evidence } from '../../../checker/evidence.ts';
 import { key, kinds, quiet, Story, type StoryOptions } from '../story.ts';
 
 describe('two-leaders-one-epoch', () => {
@@ -28,6 +30,17 @@ describe('two-leaders-one-epoch', () => {
     expect(kinds(results)).toEqual(['two-leaders-one-epoch']);
     expect(results.anomalies[0]).toMatchObject({ key, nodes: [2, 3], offset: 0, guarantee: 'agreement' });
     expect(results.guarantees.agreement).toBe(false);
+  });
+
+  it('is told with whom the controller had elected in that epoch, if anybody', () => {
+    const story = usurped(true);
+    const nobody = { event: 'election', partition: key, leaderEpoch: 0, leader: null, previousLeader: 3, isr: [3] };
+    story.line('controller', { ...nobody, clean: true, reason: 'test' });
+    const [shared] = story.check().anomalies.filter(({ kind }) => kind === 'two-leaders-one-epoch');
+    expect(shared?.why.slice(0, 2).map(({ text }) => text)).toEqual([
+      'Broker 3 was elected (epoch 0, clean, test).',
+      'Nobody was elected (epoch 0, clean, test).',
+    ]);
   });
 
   it('is not a second leader that never writes', () => {
@@ -122,5 +135,40 @@ describe('ack-below-min-isr', () => {
     story.hw(1, ...all);
     story.ack(1, 2, isr);
     expect(story.check()).toMatchObject({ valid: true, anomalies: [] });
+  });
+
+  /** The ISR of each acknowledgement, from offset 5 on; null where its line has none. */
+  const judged = (...isrs: readonly (readonly number[] | null)[]) => {
+    const acks = isrs.map((isr, row) => {
+      return { row, node: 1, base: row + 5, last: row + 6, acks: -1, batchEpoch: 0, epoch: 0, isr: isr ?? [] };
+    });
+    const store = {
+      isr: { get: (row: number) => (isrs[row] === null ? -1 : row) },
+      boot: { get: () => 1 },
+      seq: { get: (row: number) => row },
+      time: { get: () => 0 },
+      nodeOf: () => 1,
+    };
+    const partitions = new Map([[key, { key, replicas: [1, 2, 3], acks }]]);
+    const cluster = { damage: ['a hole'], partitions, store };
+    return findLeaderFaults({ cluster, promises: { minInsyncReplicas: 3 } } as unknown as Evidence);
+  };
+
+  it('is told with the offsets, and with the ISR of the first', () => {
+    expect(judged([1, 3], [1, 2, 3], [1])).toMatchObject([
+      {
+        offset: 5,
+        summary: `2 acknowledgements of acks=all for ${key} with fewer than 3 in-sync replicas: broker 1 acknowledged offset 5 with 1, 3`,
+        ranges: [
+          [5, 6],
+          [7, 8],
+        ],
+      },
+    ]);
+  });
+
+  it('is not an acknowledgement of which no ISR is known', () => {
+    expect(judged(null)).toEqual([]);
+    expect(judged([])).toHaveLength(1);
   });
 });

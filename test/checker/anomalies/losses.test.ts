@@ -153,7 +153,9 @@ describe('lost-acked-write', () => {
     story.copy(3, 1, 2);
     story.ack(2);
     const run = story.input().run;
-    expect(story.check({ run: { ...run, settled: false } }).guarantees.durability).toBe('unknown');
+    const unsettled = story.check({ run: { ...run, settled: false } });
+    expect(unsettled.guarantees.durability).toBe('unknown');
+    expect(unsettled.notes.join()).toContain("tide-0: acknowledged records are above the leader's high watermark");
     expect(kinds(story.check())).toContain('lost-acked-write');
   });
 });
