@@ -49,12 +49,15 @@ describe('a promise', () => {
     expect(classOf(story.check({ trace }), 2)).toBe('expected');
   });
 
-  it('is the high watermark, where the answer never reached the client', () => {
+  it.each([
+    ['the answer never reached the client', 2],
+    ['an indefinite answer names the offset all the same', [1, 2]],
+  ])('is the high watermark, where %s', (_, sent) => {
     const story = promisedTwice((told) => {
       told.ack(2);
       const last = JSON.parse(told.history.pop() as string) as Record<string, unknown>;
-      const { index: _, ...fields } = last;
-      told.history.push(JSON.stringify({ ...fields, index: 3, type: 'info', value: [['send', 'tide-0', 2]] }));
+      const { index: _index, ...fields } = last;
+      told.history.push(JSON.stringify({ ...fields, index: 3, type: 'info', value: [['send', 'tide-0', sent]] }));
     });
     expect(classOf(story.check(), 2)).toBe('violation');
   });
