@@ -44,6 +44,19 @@ describe('a run of brokers that tell no trace', () => {
     expect(results.run.target).toEqual({ name: 'kafka:0.10.2.2', capabilities: null });
   });
 
+  it('is measured by what was seen of it: what was cut off, not what was only asked', () => {
+    const run = whole();
+    const cuts: readonly (readonly [number | null, number | null])[] = [
+      [3, 1],
+      [5, 5],
+      [null, 1],
+      [4, 6],
+      [5, null],
+    ];
+    for (const [from, to] of cuts) run.see(1, 'log', { event: 'truncation', from, to, rule: null });
+    expect(run.check().measures).toMatchObject({ truncationsSeen: 1, electionsSeen: 1, observations: 18 });
+  });
+
   it('names what is not checked, guarantee by guarantee', () => {
     const { notes } = whole().check();
     for (const part of ['ack-below-min-isr', 'two-leaders-one-epoch', 'committed-overwritten', 'hw-regression'])

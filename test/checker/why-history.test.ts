@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkRun } from '../../checker/check.ts';
 import type { Operation } from '../../checker/history.ts';
-import { historyInput, Story } from './story.ts';
+import { historyInput, key, Story } from './story.ts';
 import { Plot } from './twins/plant.ts';
 
 function told(tell: (plot: Plot) => void, kind: string): string[] {
@@ -75,5 +75,42 @@ describe('why, by the history alone', () => {
     expect(duplicate?.kind).toBe('duplicate');
     const sources = duplicate?.why.flatMap(({ references }) => references.map(({ source }) => source));
     expect(sources).toEqual(['history', 'history', 'trace', 'history']);
+  });
+
+  it('names three of many places at which a value was seen', () => {
+    const lines = told((plot) => {
+      plot.send(0, 1, 3);
+      plot.poll(
+        1,
+        [4, 5, 6, 7, 8].map((offset) => [offset, 1]),
+      );
+    }, 'duplicate');
+    const as = (offset: number): string => `41 was seen at offset ${offset} as well. {3}`;
+    expect(lines.filter((line) => line.includes('as well'))).toEqual([as(45), as(46), as(47)]);
+  });
+
+  it('points to the first such line, and to none for another message of the same client or a partition without lines', () => {
+    const record = { base: 0, last: 0, epoch: 0, hash: '0000000a' };
+    /** What the trace adds to the duplicate of value 1, which its client's message `msg` put at offset 0 of `of`. */
+    const pointed = (msg: string, of: string, ...appends: readonly string[]): unknown => {
+      const story = new Story();
+      story.begin(3, [1, 2, 3]);
+      const value = (offset: number | null): unknown => [['send', of, offset === null ? 1 : [offset, 1]]];
+      for (const each of appends)
+        story.line(3, { event: 'append', partition: key, leaderEpoch: 0, msg: each, batches: [record] });
+      story.operation({ process: 1, type: 'invoke', f: 'send', value: value(null), acks: 'all' });
+      story.operation({ process: 1, type: 'ok', f: 'send', value: value(0), msg });
+      story.operation({ process: 90, type: 'invoke', f: 'poll', value: [['poll']] });
+      story.operation({ process: 90, type: 'ok', f: 'poll', value: [['poll', { [of]: [[5, 1]] }]] });
+      const anomaly = story.check({ logs: null }).anomalies.find(({ kind }) => kind === 'duplicate');
+      return anomaly?.why.flatMap(({ references }) => references).filter(({ source }) => source === 'trace');
+    };
+    const first = { source: 'trace', node: 3, boot: 1, seq: 2 };
+    expect(pointed('client-1#7', key, 'client-1#7')).toEqual([first]);
+    expect(pointed('client-1#1', key, 'client-1#1')).toEqual([first]);
+    expect(pointed('client-1#7', key, 'client-1#7', 'client-1#7')).toEqual([first]);
+    expect(pointed('client-1#7', key, 'client-1#6', 'client-1#7')).toEqual([{ ...first, seq: 3 }]);
+    expect(pointed('client-1#7', key, 'client-1#6')).toEqual([]);
+    expect(pointed('client-1#7', 'tide-9', 'client-1#7')).toEqual([]);
   });
 });
