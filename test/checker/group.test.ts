@@ -25,6 +25,7 @@ describe('a consequence', () => {
     ['an offset of a long range', at(7, 500), at(400)],
     ['an offset, of a long finding', at(7), at(7, 70_000)],
     ['an offset, just as long as is looked up', at(71), at(7, 71)],
+    ['offsets of a long range, further within a long finding than is looked up', at(200, 264), at(7, 500)],
   ])('stands under the loss that shares %s with it', (_, loss, finding) => {
     expect(grouped(found('lost-acked-write', loss), found('inconsistent-offsets', finding))).toEqual({
       'lost-acked-write': ['inconsistent-offsets'],
@@ -153,6 +154,21 @@ describe('a consequence', () => {
     expect(anomalies.filter(({ consequences }) => consequences.length === 1)).toHaveLength(1);
     expect(anomalies).toHaveLength(100);
   });
+
+  it('asks no more than 32 causes at one place, those that were found first', () => {
+    const shared = { rows: [1] };
+    const under = (count: number): string | undefined =>
+      groupFindings(
+        [
+          ...Array.from({ length: count }, () => found('offset-moved', shared)),
+          found('lost-write', shared),
+          found('poll-skip', shared),
+        ],
+        () => [],
+      ).find(({ consequences }) => consequences.length > 0)?.kind;
+    expect(under(31)).toBe('lost-write');
+    expect(under(32)).toBe('offset-moved');
+  });
 });
 
 describe('the list of anomalies', () => {
@@ -185,6 +201,7 @@ describe('the list of anomalies', () => {
   it('goes from violations to what is expected, then by gravity, partition and offset', () => {
     const order: readonly Finding[] = [
       found('lost-acked-write', { key: null, rows: [1] }),
+      found('lost-acked-write', { key: 'A-0', offset: 1 }),
       found('lost-acked-write', { key: 'a-0', offset: null }),
       found('lost-acked-write', { key: 'a-0', offset: 0 }),
       found('lost-acked-write', { key: 'a-0', offset: 2 }),

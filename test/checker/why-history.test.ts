@@ -1,7 +1,10 @@
 /** What is told of an anomaly for which the history alone speaks: its deciding lines, in their order, and no others. */
 import { describe, expect, it } from 'vitest';
+import { emptyFinding } from '../../checker/anomalies/finding.ts';
 import { checkRun } from '../../checker/check.ts';
+import type { Evidence } from '../../checker/evidence.ts';
 import type { Operation } from '../../checker/history.ts';
+import { whyFromHistory } from '../../checker/why-history.ts';
 import { historyInput, key, Story } from './story.ts';
 import { Plot } from './twins/plant.ts';
 
@@ -112,5 +115,14 @@ describe('why, by the history alone', () => {
     expect(pointed('client-1#7', key, 'client-1#6', 'client-1#7')).toEqual([{ ...first, seq: 3 }]);
     expect(pointed('client-1#7', key, 'client-1#6')).toEqual([]);
     expect(pointed('client-1#7', 'tide-9', 'client-1#7')).toEqual([]);
+  });
+
+  it('tells of the operations among what is pointed to, and of no line of a trace', () => {
+    const finding = {
+      ...emptyFinding('lost-write', key),
+      evidence: [{ source: 'trace', node: 3, boot: 1, seq: 2 } as const, { source: 'history', index: 4 } as const],
+    };
+    const steps = whyFromHistory({ history: {} } as Evidence, finding);
+    expect(steps.map(({ references }) => references)).toEqual([[{ source: 'history', index: 4 }]]);
   });
 });

@@ -1,6 +1,6 @@
 /** A log that starts above what was acknowledged, with and without a reason. */
 import { describe, expect, it } from 'vitest';
-import { key, kinds, quiet, type Story } from '../story.ts';
+import { key, kinds, quiet, Story } from '../story.ts';
 
 function moved(to: number, reason: string | null): Story {
   const story = quiet(3);
@@ -38,5 +38,15 @@ describe('log-start-moved', () => {
     const run = { ...story.input().run, finalLeaders: { [key]: 3 } };
     const results = story.check({ run, trace: null, logs: { nodes: [1, 2, 3], files } });
     expect(results).toMatchObject({ anomalies: [], guarantees: { durability: 'unknown' } });
+  });
+
+  it('is not one above what nobody acknowledged, though its offset is known', () => {
+    const story = new Story();
+    story.begin(3, [1, 2, 3]);
+    story.send(1);
+    story.copy(3, 1, 2);
+    story.operation({ process: 1, type: 'info', f: 'send', value: [['send', key, [0, 1]]], error: 'timeout' });
+    for (const value of [2, 3]) story.commit(value);
+    expect(startingAt(story, 1)).toMatchObject({ valid: true, anomalies: [] });
   });
 });
