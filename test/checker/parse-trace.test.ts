@@ -81,6 +81,11 @@ describe('a line of a trace', () => {
     expect(damage).toEqual(['trace line 1 cannot be read: a broken batch in an append']);
   });
 
+  it.each([undefined, null, 7, 'x'])('has a broken batch that is %j', (value) => {
+    const line = { seq: 0, time: 0, node: 1, boot: 1, event: 'append', partition, leaderEpoch: 0, batches: [value] };
+    expect(readTrace([line]).damage).toEqual(['trace line 1 cannot be read: a broken batch in an append']);
+  });
+
   it.each([
     ['seq', -1],
     ['time', '5'],
@@ -135,6 +140,25 @@ describe('what a line says', () => {
     expect(rowOf('role').roles.get(0)).toMatchObject({ role: 'leader', leo: 6 });
   });
 
+  it('is told apart from what it leaves out', () => {
+    const { a, b, c, isr, epoch, client, correlation, kind: kinds, keyId } = read({ event: 'start' });
+    expect([a, b, c, isr, epoch, client, correlation, kinds].map((column) => column.get(0))).toEqual([
+      ...[-1, -1, 0, -1, -1, -1, -1],
+      kind.start,
+    ]);
+    expect(keyId('tide-9')).toBe(-1);
+    expect(rowOf('append').keyId(partition)).toBe(0);
+    expect(rowOf('create').kind.get(0)).toBe(kind.create);
+    expect(read({ event: 'log-start', ...sound['log-start'], reason: 7 }).reasons.size).toBe(0);
+    const many = Array.from({ length: 70 }, () => ({ event: 'ack', ...sound['ack'] }));
+    expect(read({ event: 'start' }, ...many).c.get(70)).toBe(-1);
+  });
+
+  it('needs a time that is a number', () => {
+    const line = { seq: 0, time: Number.NaN, node: 1, boot: 1, event: 'start' };
+    expect(readTrace([line]).damage).toEqual(['trace line 1 cannot be read: it needs seq, time, node, boot and event']);
+  });
+
   it('names the client only where its message has the form of ours', () => {
     const clientOf = (msg: unknown): number => read({ event: 'append', ...sound['append'], msg }).client.get(0);
     expect(clientOf('client-0#0')).toBe(0);
@@ -147,10 +171,10 @@ describe('what a line says', () => {
     const { isr, isrs } = read(
       { event: 'hw', ...sound['hw'] },
       { event: 'ack', ...sound['ack'] },
-      { event: 'hw', ...sound['hw'], isr: [2] },
+      { event: 'hw', ...sound['hw'], isr: [12] },
     );
     expect([isr.get(0), isr.get(1), isr.get(2)]).toEqual([0, 0, 1]);
-    expect(isrs).toEqual([[1, 2], [2]]);
+    expect(isrs).toEqual([[1, 2], [12]]);
   });
 });
 
@@ -162,6 +186,7 @@ describe('the lines of a node', () => {
     const store = readTrace([at(2, 1), at(1, 1), at(2, 0), at(1, 0)]);
     expect(store.damage).toEqual([]);
     expect(store.rowsOf(1)).toEqual([3, 1, 2, 0]);
+    expect(readTrace([at(2, 0), at(1, 0)]).rowsOf(1)).toEqual([1, 0]);
   });
 
   it('that are missing, or stand twice, are a hole, named by the numbers beside it', () => {
@@ -181,11 +206,11 @@ describe('the lines of a node', () => {
   });
 
   it('come by broker, the controller first', () => {
-    const lines = [3, 'controller', 1].map((node) =>
+    const lines = [3, 0, 'controller', 1].map((node) =>
       JSON.stringify({ seq: 0, time: 0, node, boot: 1, event: 'start' }),
     );
     const store = readTrace(lines);
-    expect(store.nodes).toEqual(['controller', 1, 3]);
-    expect([store.nodeOf(1), store.rowsOf('controller'), store.rowsOf(9)]).toEqual(['controller', [1], []]);
+    expect(store.nodes).toEqual(['controller', 0, 1, 3]);
+    expect([store.nodeOf(2), store.rowsOf('controller'), store.rowsOf(9)]).toEqual(['controller', [2], []]);
   });
 });

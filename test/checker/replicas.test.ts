@@ -243,9 +243,30 @@ describe('a partition', () => {
     const read = (more: readonly object[]): PartitionTrace =>
       rebuildReplicas(readTrace([...lines, ...more])).partitions.get(partition) as PartitionTrace;
     expect(read([]).elections.map(({ epoch }) => epoch)).toEqual([2, 4]);
+    expect(read([]).elections.map(({ isrBefore }) => isrBefore)).toEqual([[1], []]);
+    expect(read([]).isrChanges).toEqual([{ row: 2, epoch: 4, from: [1], to: [1, 2] }]);
     expect(read([])).toMatchObject({ deleted: false, isr: [1, 2], replicas: null });
     const end = { seq: 3, time: 9, node: 'controller', boot: 1, partition, event: 'delete' };
     expect(read([end]).deleted).toBe(true);
+  });
+
+  it('is none that a line does not name, so a broken one is passed over', () => {
+    const lines = ['controller', 1].map((node) => ({ seq: 0, time: 0, node, boot: 1, event: 'delete' }));
+    const { partitions, damage } = rebuildReplicas(readTrace(lines));
+    expect([partitions.size, damage.length]).toEqual([0, 2]);
+  });
+
+  it('is acknowledged without in-sync replicas where the line has none, and in no epoch below what the log holds', () => {
+    const lines = [
+      { event: 'append', batches: [{ base: 5, last: 6, epoch: 3, hash: '0a' }] },
+      { event: 'ack', base: 4, last: 4, acks: -1 },
+      { event: 'ack', base: 5, last: 5, acks: -1 },
+    ].map((line, seq) => ({ seq, time: seq, node: 1, boot: 1, partition, leaderEpoch: 3, ...line }));
+    const { acks } = rebuildReplicas(readTrace(lines)).partitions.get(partition) as PartitionTrace;
+    expect(acks.map(({ base, batchEpoch, isr }) => [base, batchEpoch, isr])).toEqual([
+      [4, -1, []],
+      [5, 3, []],
+    ]);
   });
 
   it('has nothing more on a broker that deleted its replica', () => {
