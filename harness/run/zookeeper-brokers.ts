@@ -5,14 +5,12 @@
  * again sooner meets his own shadow: "a broker is already registered on the path /brokers/ids/1", and the broker ends.
  * That is a haste of whoever operates it, and accuses no broker; so a start waits until the old session is forgotten.
  */
+import type { ForeignCluster } from '../../docker/foreign.ts';
 import type { Action, Address, NodeId, NodeName } from '../../nemesis/ports.ts';
 import { holds } from './holds.ts';
 import { openZooKeeper } from './zookeeper.ts';
 
-/** Where ZooKeeper answers, and which broker is there to be the controller. */
-export interface ZooKeeperPlace extends Address {
-  readonly controllerId: number;
-}
+type ZooKeeperPlace = NonNullable<ForeignCluster['zooKeeper']>;
 
 /** Deletes the controller's seat until `node` takes it: a broker that has no replicas, and is not what is broken. */
 export async function seatController(address: Address, node: NodeId, timeoutMs: number): Promise<boolean> {

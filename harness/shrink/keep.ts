@@ -37,7 +37,7 @@ export interface ShrinkSummary {
   readonly nearestPassing: { readonly change: string } | null;
   /** Two events the other way round. */
   readonly nearestOrder: { readonly change: string } | null;
-  /** Whether both were looked for to the end. If not, what is null may be there. */
+  /** Whether there was time to look for both, as far as each looks. If not, what is null may be near. */
   readonly nearestComplete: boolean;
   /** The same plan on every build: the verdict, and the kinds of its violations. */
   readonly builds: Readonly<

@@ -3,8 +3,8 @@
  *
  * Into the hash go, for every event, its time and number, what it was (a message that arrived, with its name; a process
  * that was woken), and every trace line that came of it. Of the lines that come by the thousand only what says something
- * goes in, field by field: the message that they name has arrived, and is in the hash already. Whoever listens is told each event with the hash so far and can
- * have it described; a description is only made when it is asked for.
+ * goes in, field by field: the message that they name has arrived, and is in the hash already. Whoever listens is told
+ * each event with the hash so far and can have it described; a description is only made when it is asked for.
  *
  * Invariant: two runs of the same program that have equal hashes after an event took the same events up to it.
  */

@@ -19,7 +19,7 @@ import type { NodeId } from '../ports.ts';
 import type { HandoverCrashFault, RoleLink, Step } from '../schedule.ts';
 import { inElectionOrder } from '../targets.ts';
 import type { ClusterView, PartitionView } from '../view.ts';
-import { awaits, bothWays, electionMsOf, namedGroups } from './program.ts';
+import { awaits, bothWays, electionMsOf, groupsOf } from './program.ts';
 import type { DrawContext, Draws, EvidenceEntry, Program } from './program.ts';
 
 /** Longest time that one is given, from its start until everything is back. */
@@ -32,10 +32,7 @@ export function handoverCrashProgram(
   view: ClusterView,
   brokers: readonly NodeId[],
 ): Program | null {
-  const groups =
-    fault.nodes === undefined
-      ? rolesOf(fault, view.partitions.get(fault.partition))
-      : namedGroups(fault.nodes, brokers);
+  const groups = groupsOf(fault, view, brokers, (partition) => rolesOf(fault, partition));
   return (
     groups && {
       roles: { leader: fault.partition, 'next-leader': fault.partition, follower: fault.partition },

@@ -11,7 +11,7 @@ import type { NodeId } from '../ports.ts';
 import type { LeaderBurstFault, Step } from '../schedule.ts';
 import { inElectionOrder } from '../targets.ts';
 import type { ClusterView, PartitionView } from '../view.ts';
-import { namedGroups, provenBy } from './program.ts';
+import { groupsOf, provenBy } from './program.ts';
 import type { DrawContext, Draws, Program } from './program.ts';
 
 export function leaderBurstProgram(
@@ -19,8 +19,7 @@ export function leaderBurstProgram(
   view: ClusterView,
   brokers: readonly NodeId[],
 ): Program | null {
-  const groups =
-    fault.nodes === undefined ? rolesOf(view.partitions.get(fault.partition)) : namedGroups(fault.nodes, brokers);
+  const groups = groupsOf(fault, view, brokers, rolesOf);
   return (
     groups && {
       roles: { leader: fault.partition, other: fault.partition, deaf: fault.partition },

@@ -9,6 +9,7 @@
  */
 import type { Cut, NodeId, NodeName, ProcessVerb } from '../ports.ts';
 import type { Condition, RoleLink, Step } from '../schedule.ts';
+import type { ClusterView, PartitionView } from '../view.ts';
 
 export interface Program {
   /** As planned: `{leader: 'tide-3'}`. */
@@ -62,14 +63,17 @@ export function provenBy(...actions: readonly EvidenceEntry['action'][]): Progra
   return (evidence) => evidence.some((entry) => entry.effective && actions.includes(entry.action));
 }
 
-/** The groups of a composite that names its nodes; null where one of them is not of this cluster. */
-export function namedGroups(
-  nodes: Readonly<Record<string, NodeName>>,
+/** Who the roles of a composite are: the nodes that it names, else who has them now. Null where one of them is nobody. */
+export function groupsOf(
+  { partition, nodes }: { readonly partition: string; readonly nodes?: Readonly<Record<string, NodeName>> },
+  view: ClusterView,
   brokers: readonly NodeId[],
+  rolesNow: (partition: PartitionView | undefined) => Record<string, NodeName[]> | null,
 ): Record<string, NodeName[]> | null {
-  const roles = Object.entries(nodes);
-  const known = roles.every(([, node]) => node === 'controller' || brokers.includes(node));
-  return known ? Object.fromEntries(roles.map(([role, node]): [string, NodeName[]] => [role, [node]])) : null;
+  if (nodes === undefined) return rolesNow(view.partitions.get(partition));
+  const named = Object.entries(nodes);
+  const known = named.every(([, node]) => node === 'controller' || brokers.includes(node));
+  return known ? Object.fromEntries(named.map(([role, node]): [string, NodeName[]] => [role, [node]])) : null;
 }
 
 /** From the end of a leader until the next one leads. */

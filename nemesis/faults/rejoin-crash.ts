@@ -19,7 +19,7 @@ import type { NodeId } from '../ports.ts';
 import type { RejoinCrashFault, Step } from '../schedule.ts';
 import { inElectionOrder } from '../targets.ts';
 import type { ClusterView, PartitionView } from '../view.ts';
-import { awaits, bothWays, electionMsOf, namedGroups, type DrawContext, type Draws, type Program } from './program.ts';
+import { awaits, bothWays, electionMsOf, groupsOf, type DrawContext, type Draws, type Program } from './program.ts';
 
 /** Longest time that one is given, from its start until everything is back. */
 export function rejoinBudgetMs(context: DrawContext): number {
@@ -31,8 +31,7 @@ export function rejoinCrashProgram(
   view: ClusterView,
   brokers: readonly NodeId[],
 ): Program | null {
-  const groups =
-    fault.nodes === undefined ? rolesOf(view.partitions.get(fault.partition)) : namedGroups(fault.nodes, brokers);
+  const groups = groupsOf(fault, view, brokers, rolesOf);
   return (
     groups && {
       roles: { leader: fault.partition, 'next-leader': fault.partition, follower: fault.partition },

@@ -13,14 +13,13 @@ import type { NodeId, NodeName } from '../ports.ts';
 import type { ScriptFault, Step } from '../schedule.ts';
 import { inElectionOrder } from '../targets.ts';
 import type { ClusterView, PartitionView } from '../view.ts';
-import { namedGroups } from './program.ts';
+import { groupsOf } from './program.ts';
 import type { EvidenceEntry, Program } from './program.ts';
 
 const roleNames = ['first', 'second', 'third', 'fourth', 'fifth'] as const;
 
 export function scriptProgram(fault: ScriptFault, view: ClusterView, brokers: readonly NodeId[]): Program | null {
-  const groups =
-    fault.nodes === undefined ? rolesOf(view.partitions.get(fault.partition)) : namedGroups(fault.nodes, brokers);
+  const groups = groupsOf(fault, view, brokers, rolesOf);
   return (
     groups && {
       roles: Object.fromEntries(Object.keys(groups).map((role) => [role, fault.partition])),
