@@ -1,11 +1,11 @@
 /** What a verdict says of what it lacks: every note word for word, and what cannot be judged for it. */
 import { describe, expect, it } from 'vitest';
-import { crc32c } from '../../broker/protocol/index.ts';
 import { checkRun, type CheckInput } from '../../checker/check.ts';
 import type { RunDescription } from '../../checker/evidence.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { Told } from './anomalies/told.ts';
 import { Foreign } from './foreign.ts';
+import { sealed } from './logs/replicas.ts';
 import { historyInput, key, kinds, quiet, Story } from './story.ts';
 
 /** A quiet run of one record, read to its end, of which `run` says something else. */
@@ -94,7 +94,7 @@ describe('copied logs', () => {
     const files = quiet(1).files();
     const bytes = Uint8Array.from(files[2]!.segments[0]!.bytes);
     // A codec that nobody has, under a checksum that fits.
-    const odd = { ...files[2]!, segments: [{ baseOffset: 0, bytes: withCodec(bytes, 7) }] };
+    const odd = { ...files[2]!, segments: [{ baseOffset: 0, bytes: sealed(bytes, (view) => view.setInt16(21, 7)) }] };
     const same = [1, 2, 3].map((node) => ({ ...odd, node }));
     const results = told(
       {},
@@ -531,12 +531,3 @@ describe('observations', () => {
     expect(run.check()).toMatchObject({ exposures: null, exposuresUnknown: 'it tells no high watermark' });
   });
 });
-
-/** The batch with another codec in its attributes, under a checksum that fits. */
-function withCodec(bytes: Uint8Array, codec: number): Uint8Array {
-  const changed = Uint8Array.from(bytes);
-  const view = new DataView(changed.buffer);
-  view.setInt16(21, codec);
-  view.setUint32(17, crc32c(changed.subarray(21)));
-  return changed;
-}

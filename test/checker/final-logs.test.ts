@@ -2,11 +2,12 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { crc32c, encodeBatch } from '../../broker/protocol/index.ts';
+import { encodeBatch } from '../../broker/protocol/index.ts';
 import { readLeaderValues, text } from '../../checker/final-logs.ts';
 import { HistoryIndex } from '../../checker/index-history.ts';
 import { decodeLog, decodeRecords, type SegmentFile } from '../../checker/segments.ts';
 import { decompressors } from '../../harness/check/decompressors.ts';
+import { sealed } from './logs/replicas.ts';
 
 const root = 'test/fixtures/kafka-logs';
 
@@ -68,14 +69,8 @@ describe('the values of a final log', () => {
   const batch = (baseOffset: number, value: string | null): Uint8Array =>
     encodeBatch({ baseOffset, leaderEpoch: 0, records: [{ key: null, value }] });
 
-  /** The batch with other attributes, under a checksum that fits. */
-  function withAttributes(bytes: Uint8Array, attributes: number): Uint8Array {
-    const changed = Uint8Array.from(bytes);
-    const view = new DataView(changed.buffer);
-    view.setInt16(21, attributes);
-    view.setUint32(17, crc32c(changed.subarray(21)));
-    return changed;
-  }
+  const withAttributes = (bytes: Uint8Array, attributes: number): Uint8Array =>
+    sealed(bytes, (view) => view.setInt16(21, attributes));
 
   it('are found by number or text, at the first place and others', () => {
     expect(standing([7, 'wave', 'meer-\u00e9', 9], [batch(0, 'wave'), batch(1, '7'), batch(2, 'meer-\u00e9')])).toEqual(

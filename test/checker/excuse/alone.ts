@@ -1,4 +1,4 @@
-/** One record that its leader acknowledged alone: what comes then decides whether its loss is excused. */
+/** One record that its leader acknowledged alone, or with one other: what comes then decides whether its loss is excused. */
 import type { RunResults } from '../../../checker/results.ts';
 import { Story, type StoryOptions } from '../story.ts';
 
@@ -13,6 +13,19 @@ export function acknowledgedAlone(options: StoryOptions = {}): Story {
   story.commit(1);
   story.isr([3]);
   story.send(2);
+  story.hw(2, 3);
+  story.ack(2);
+  return story;
+}
+
+/** Broker 3 leads, and acknowledges the second record with broker 1, which has a copy; broker 2 has none. */
+export function acknowledgedWithOne(): Story {
+  const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
+  story.begin(3, [1, 2, 3]);
+  story.commit(1);
+  story.isr([1, 3]);
+  story.send(2);
+  story.copy(3, 1);
   story.hw(2, 3);
   story.ack(2);
   return story;

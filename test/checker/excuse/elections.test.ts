@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunResults } from '../../../checker/results.ts';
 import { s1a } from '../schedules.ts';
 import { Story } from '../story.ts';
-import { acknowledgedAlone, losses, settleUnder1 } from './alone.ts';
+import { acknowledgedAlone, acknowledgedWithOne, losses, settleUnder1 } from './alone.ts';
 
 describe('the election that lacked the record', () => {
   it('excuses when it was unclean and chose from outside the ISR', () => {
@@ -48,14 +48,7 @@ describe('the election that lacked the record', () => {
 
 describe('a truncation by a member of the ISR', () => {
   it('is a violation when the leader to follow held the record, though an unclean election lost it then', () => {
-    const story = new Story({ brokers: 3, minInsyncReplicas: 1, uncleanElection: true });
-    story.begin(3, [1, 2, 3]);
-    story.commit(1);
-    story.isr([1, 3]);
-    story.send(2);
-    story.copy(3, 1);
-    story.hw(2, 3);
-    story.ack(2);
+    const story = acknowledgedWithOne();
     story.restart(1, 1);
     story.follow(1);
     story.truncateToHw(1);
@@ -69,14 +62,7 @@ describe('a truncation by a member of the ISR', () => {
   });
 
   it('does not matter once the record has been fetched again: only the last removal counts', () => {
-    const story = new Story({ brokers: 3, minInsyncReplicas: 1, uncleanElection: true });
-    story.begin(3, [1, 2, 3]);
-    story.commit(1);
-    story.isr([1, 3]);
-    story.send(2);
-    story.copy(3, 1);
-    story.hw(2, 3);
-    story.ack(2);
+    const story = acknowledgedWithOne();
     story.restart(1, 1);
     story.follow(1);
     story.truncateToHw(1);
@@ -129,14 +115,7 @@ describe('a truncation by a member of the ISR', () => {
 describe('a truncation', () => {
   /** Brokers 1 and 3 have the second record, acknowledged by both, and lose it by what `truncate` tells. */
   function truncatedBy(truncate: (story: Story) => void): RunResults {
-    const story = new Story({ minInsyncReplicas: 1, uncleanElection: true });
-    story.begin(3, [1, 2, 3]);
-    story.commit(1);
-    story.isr([1, 3]);
-    story.send(2);
-    story.copy(3, 1);
-    story.hw(2, 3);
-    story.ack(2);
+    const story = acknowledgedWithOne();
     truncate(story);
     story.begin(2, [2], { clean: false });
     story.settle((node) => {

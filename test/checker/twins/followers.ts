@@ -8,7 +8,7 @@
 import type { CheckInput } from '../../../checker/check.ts';
 import type { Found, RunFamily } from './family.ts';
 import type { Draws } from './random.ts';
-import { Told, type Line } from './told.ts';
+import { TraceLines, type Line } from './trace-lines.ts';
 
 const partition = 'tide-0';
 const brokers = [1, 2, 3];
@@ -28,7 +28,7 @@ interface Written {
 
 class Trace {
   readonly #draws: Draws;
-  readonly #told = new Told();
+  readonly #trace = new TraceLines();
   readonly #logs = new Map<number, Written[]>(brokers.map((node) => [node, []]));
   /** The epoch in which a broker believes to lead, or to follow somebody. */
   readonly #roles = new Map<number, { readonly epoch: number; readonly leader: number }>();
@@ -38,14 +38,14 @@ class Trace {
 
   constructor(draws: Draws) {
     this.#draws = draws;
-    this.#told.add('controller', 'create', { partition, replicas: brokers });
+    this.#trace.add('controller', 'create', { partition, replicas: brokers });
     this.#elect();
     const steps = 16 + draws.below(24);
     for (let step = 0; step < steps; step += 1) this.#step();
   }
 
   input(): CheckInput {
-    return this.#told.input();
+    return this.#trace.input();
   }
 
   #step(): void {
@@ -73,7 +73,7 @@ class Trace {
     this.#epoch += 1;
     const leader = this.#draws.pick(brokers);
     const fields = { previousLeader: null, isr: brokers, clean: true, reason: 'test' };
-    this.#told.add('controller', 'election', { partition, leaderEpoch: this.#epoch, leader, ...fields });
+    this.#trace.add('controller', 'election', { partition, leaderEpoch: this.#epoch, leader, ...fields });
     this.#leaders.set(this.#epoch, leader);
     for (const node of brokers) if (this.#draws.chance(0.6)) this.#hear(node);
   }
@@ -85,7 +85,7 @@ class Trace {
     this.#roles.set(node, { epoch: this.#epoch, leader });
     const role = leader === node ? 'leader' : 'follower';
     const leo = this.#logOf(node).length;
-    this.#told.add(node, 'role', { partition, leaderEpoch: this.#epoch, role, leader, leo, hw: 0, isr: brokers });
+    this.#trace.add(node, 'role', { partition, leaderEpoch: this.#epoch, role, leader, leo, hw: 0, isr: brokers });
     if (role === 'leader') return;
     const theirs = this.#logOf(leader);
     const differs = this.#logOf(node).findIndex(({ hash }, at) => theirs[at]?.hash !== hash);
@@ -94,7 +94,7 @@ class Trace {
     if (to === leo) return;
     this.#logs.set(node, this.#logOf(node).slice(0, to));
     const evidence = { highWatermark: to };
-    this.#told.add(node, 'truncation', {
+    this.#trace.add(node, 'truncation', {
       partition,
       leaderEpoch: this.#epoch,
       from: leo,
@@ -122,7 +122,7 @@ class Trace {
 
   #write(node: number, leaderEpoch: number, batches: readonly Written[]): void {
     this.#logOf(node).push(...batches);
-    this.#told.add(node, 'append', {
+    this.#trace.add(node, 'append', {
       partition,
       leaderEpoch,
       batches: batches.map((batch) => ({ ...batch, last: batch.base })),
@@ -130,11 +130,11 @@ class Trace {
   }
 
   #restart(node: number): void {
-    this.#told.restart(node);
+    this.#trace.restart(node);
     this.#roles.delete(node);
     const end = this.#logOf(node).length;
     const fields = { logStart: 0, flushed: end, from: end, to: end, cut: 'none', hw: 0, epochs: [] };
-    this.#told.add(node, 'recover', { partition, ...fields });
+    this.#trace.add(node, 'recover', { partition, ...fields });
   }
 
   #logOf(node: number): Written[] {

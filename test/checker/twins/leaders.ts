@@ -2,7 +2,7 @@
 import type { CheckInput } from '../../../checker/check.ts';
 import type { Found, RunFamily } from './family.ts';
 import type { Draws } from './random.ts';
-import { Told, type Line } from './told.ts';
+import { TraceLines, type Line } from './trace-lines.ts';
 
 const partition = 'tide-0';
 const minInsyncReplicas = 2;
@@ -16,13 +16,13 @@ export const leaders: RunFamily = {
 
 class Trace {
   readonly #draws: Draws;
-  readonly #told = new Told();
+  readonly #trace = new TraceLines();
   readonly #ends = new Map<number, number>();
   #epoch = 0;
 
   constructor(draws: Draws) {
     this.#draws = draws;
-    this.#told.add('controller', 'create', { partition, replicas: [1, 2, 3] });
+    this.#trace.add('controller', 'create', { partition, replicas: [1, 2, 3] });
     const steps = 6 + draws.below(22);
     for (let step = 0; step < steps; step += 1) this.#step();
     const plot = draws.below(8);
@@ -45,7 +45,7 @@ class Trace {
     if (!stays) {
       this.#ends.set(3, end);
       const evidence = { highWatermark: end };
-      this.#told.add(3, 'truncation', {
+      this.#trace.add(3, 'truncation', {
         partition,
         leaderEpoch: this.#epoch,
         from: end + 1,
@@ -58,7 +58,7 @@ class Trace {
   }
 
   input(): CheckInput {
-    return this.#told.input({ promises: { acks: 'all', minInsyncReplicas, uncleanElection: false } });
+    return this.#trace.input({ promises: { acks: 'all', minInsyncReplicas, uncleanElection: false } });
   }
 
   #step(): void {
@@ -81,7 +81,7 @@ class Trace {
         return;
       case 6:
       case 7:
-        this.#told.add(node, 'hw', {
+        this.#trace.add(node, 'hw', {
           partition,
           leaderEpoch,
           from: 0,
@@ -91,7 +91,7 @@ class Trace {
         return;
       case 8: {
         const isr = [1, 2, 3].slice(0, 1 + draws.below(3) + (draws.chance(0.4) ? 1 : 0));
-        this.#told.add(node, 'ack', {
+        this.#trace.add(node, 'ack', {
           partition,
           leaderEpoch,
           base: end,
@@ -110,21 +110,21 @@ class Trace {
     const leo = this.#ends.get(node) ?? 0;
     const hw = this.#draws.below(leo + 2);
     const leader = role === 'leader' ? node : 1;
-    this.#told.add(node, 'role', { partition, leaderEpoch, role, leader, leo, hw, isr: [1, 2] });
+    this.#trace.add(node, 'role', { partition, leaderEpoch, role, leader, leo, hw, isr: [1, 2] });
   }
 
   #append(node: number, leaderEpoch: number, epoch: number): void {
     const end = this.#ends.get(node) ?? 0;
     this.#ends.set(node, end + 1);
     const batch = { base: end, last: end, epoch, hash: `0000000${epoch}` };
-    this.#told.add(node, 'append', { partition, leaderEpoch, batches: [batch] });
+    this.#trace.add(node, 'append', { partition, leaderEpoch, batches: [batch] });
   }
 
   #shorten(node: number, from: number, leaderEpoch: number): void {
     const to = this.#draws.below(from + 1);
     this.#ends.set(node, to);
     if (this.#draws.chance(0.5)) {
-      this.#told.add(node, 'truncation', {
+      this.#trace.add(node, 'truncation', {
         partition,
         leaderEpoch,
         from,
@@ -134,8 +134,8 @@ class Trace {
       });
       return;
     }
-    this.#told.restart(node);
-    this.#told.add(node, 'recover', { partition, logStart: 0, flushed: to, from, to, cut: 'none', hw: 0, epochs: [] });
+    this.#trace.restart(node);
+    this.#trace.add(node, 'recover', { partition, logStart: 0, flushed: to, from, to, cut: 'none', hw: 0, epochs: [] });
   }
 }
 

@@ -9,7 +9,7 @@ import { encodeBatch } from '../../../broker/protocol/index.ts';
 import type { CheckInput } from '../../../checker/check.ts';
 import type { Found, RunFamily } from './family.ts';
 import type { Draws } from './random.ts';
-import { Told } from './told.ts';
+import { TraceLines } from './trace-lines.ts';
 
 const keys = ['a-0', 'a-1'];
 
@@ -37,7 +37,7 @@ function generate(draws: Draws): CheckInput {
   const all = keys.slice(0, 1 + draws.below(2)).map((key) => stateOf(draws, key));
   const settled = draws.pick([true, true, true, true, true, false, null]);
   const healed = draws.pick([true, true, true, true, null, false]);
-  const told = new Told();
+  const told = new TraceLines();
   for (const node of [1, 2, 3]) told.add(node, 'start', { port: 1, build: 'x', defects: [] });
   for (const state of all) tell(state, told);
   const { run } = told.input();
@@ -89,7 +89,7 @@ function stateOf(draws: Draws, key: string): State {
   };
 }
 
-function tell({ key, replicas, leader, isr, highWatermarks, isDeleted }: State, told: Told): void {
+function tell({ key, replicas, leader, isr, highWatermarks, isDeleted }: State, told: TraceLines): void {
   const where = { partition: key, leaderEpoch: 0 };
   told.add('controller', 'create', { partition: key, replicas });
   const election = { leader, previousLeader: null, isr: replicas, clean: true, reason: 'test' };

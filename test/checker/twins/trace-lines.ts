@@ -8,7 +8,7 @@ export type Line = Record<string, unknown> & {
   readonly event: string;
 };
 
-export class Told {
+export class TraceLines {
   readonly lines: Line[] = [];
   readonly #nodes = new Map<number | 'controller', { boot: number; seq: number }>();
 
