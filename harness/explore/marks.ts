@@ -58,7 +58,7 @@ const IN_FLIGHT_NS = 100_000_000;
 
 /** Which marks a simulated run hit. */
 export function marksOf(
-  trace: readonly TraceLine[],
+  trace: Iterable<TraceLine>,
   history: readonly Operation[],
   results: Pick<RunResults, 'exposures'>,
 ): ReadonlySet<Mark> {

@@ -22,7 +22,7 @@ import {
 const decisive: ReadonlySet<string> = new Set(['election', 'isr', 'role', 'truncation', 'recover']);
 
 /** Every abstract state that a run was in, each once, in order of first sight. */
-export function statesOf(trace: readonly TraceLine[]): readonly number[] {
+export function statesOf(trace: Iterable<TraceLine>): readonly number[] {
   const partitions = new Map<string, PartitionPicture>();
   const states = new Set<number>();
   for (const line of trace) {

@@ -48,7 +48,7 @@ function differenceInWhatIsLeft(
   const resultsOf = (simulation: Simulation): readonly RunResults[] => [checkSimulation(simulation, request, name)];
   return (
     firstDifference('line of the history', first.history, second.history) ??
-    firstDifference('line of the trace', first.trace, second.trace) ??
+    firstDifference('line of the trace', [...first.trace], [...second.trace]) ??
     firstDifference('replica', first.replicas.map(asText), second.replicas.map(asText)) ??
     firstDifference(
       'fact',

@@ -31,12 +31,16 @@ export function writeSimulationFiles(
   }
 }
 
-function writeLines(path: string, lines: readonly unknown[]): void {
+function writeLines(path: string, lines: Iterable<unknown>): void {
   writeFileSync(path, '', { flag: 'wx' });
-  for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {
-    const texts = lines.slice(start, start + LINES_AT_ONCE).map((line) => `${JSON.stringify(line)}\n`);
+  let texts: string[] = [];
+  for (const line of lines) {
+    texts.push(`${JSON.stringify(line)}\n`);
+    if (texts.length < LINES_AT_ONCE) continue;
     writeFileSync(path, texts.join(''), { flag: 'a' });
+    texts = [];
   }
+  writeFileSync(path, texts.join(''), { flag: 'a' });
 }
 
 /** `data/broker-<node>/<topic>-<partition>/`, as Kafka lays it out. */

@@ -28,7 +28,7 @@ export function* playRunScenario(
     if (own.length > 0) questions = own;
     const outcome = expectAll(scenario, build, judgement);
     const lines = [...heading(scenario, build), ...tellRun(simulation, questions), '', ...outcome.lines];
-    const trace = simulation.trace as unknown as Performance['trace'];
+    const trace = [...simulation.trace] as unknown as Performance['trace'];
     yield { build, lines, trace, judgement, failure: outcome.failure };
   }
 }

@@ -9,6 +9,7 @@
  * Left out: files, and the verdict.
  */
 import { buildNames } from '../../broker/core/builds.ts';
+import type * as brokerTrace from '../../broker/core/trace.ts';
 import type { Key, Operation } from '../../checker/history.ts';
 import type { NodeName, TraceLine } from '../../nemesis/ports.ts';
 import { endsOf, isChange, leadersOf, unrest } from '../../nemesis/rest.ts';
@@ -23,6 +24,7 @@ import { createRandom } from '../plan/random.ts';
 import type { Random } from '../plan/random.ts';
 import { SimCluster } from './cluster.ts';
 import type { KernelEvent } from './journal.ts';
+import { KeptTrace } from './kept-trace.ts';
 import { latenessOf } from './late.ts';
 import type { Lane, Message } from './network.ts';
 import { proveHealed } from './prove-healed.ts';
@@ -30,7 +32,7 @@ import { replicasOn } from './replicas.ts';
 import { SimAdmin } from './sim-admin.ts';
 import { SimFaults, Starter } from './sim-faults.ts';
 import { SimLoad } from './sim-load.ts';
-import type { Simulation, SimulationFacts, SimulationRequest } from './simulation.ts';
+import type { Simulation, SimulationFacts, SimulationRequest, Trace } from './simulation.ts';
 
 const NS_PER_MS = 1e6;
 const SECOND_MS = 1_000;
@@ -61,7 +63,7 @@ class SimulatedRun {
   readonly #view: ClusterView;
   readonly #lines = new HistoryLines();
   readonly #history: Operation[] = [];
-  readonly #trace: TraceLine[] = [];
+  readonly #trace = new KeptTrace();
   readonly #faults: SimFaults;
   readonly #starter: Starter;
   readonly #admin: SimAdmin;
@@ -97,7 +99,7 @@ class SimulatedRun {
       defects,
       settings: clusterSettingsOf(config),
       random: this.#random,
-      onTrace: (line) => this.#take(line as unknown as TraceLine),
+      onTrace: (line) => this.#take(line),
       onCrash: (node, message) => {
         this.#crashed.add(node);
         this.#remain([`${node === 'controller' ? 'the controller' : `broker ${node}`} ended by itself: ${message}`]);
@@ -144,7 +146,7 @@ class SimulatedRun {
     else this.#facts.error = failure;
     return {
       history: this.#history,
-      trace: this.#trace,
+      trace: this.#trace as Iterable<unknown> as Trace,
       facts: this.#facts,
       replicas: this.#cluster.brokers.flatMap((node) => replicasOn(kernel.node(node).disk, node)),
       hash: kernel.hash,
@@ -236,8 +238,9 @@ class SimulatedRun {
     this.#onlooker.onMessage?.(lane, message, this.#cluster.kernel.nowNs);
   }
 
-  #take(line: TraceLine): void {
-    this.#trace.push(line);
+  #take(written: brokerTrace.TraceLine): void {
+    this.#trace.push(written);
+    const line = written as unknown as TraceLine;
     foldLine(this.#view, line);
     if (isChange(line)) {
       this.#changes += 1;

@@ -49,9 +49,14 @@ export interface PlannedOperation {
   readonly operation: ClientOperation;
 }
 
+/** The lines of a trace, in the order in which they were written; each reading makes them anew. */
+export interface Trace extends Iterable<TraceLine> {
+  readonly length: number;
+}
+
 export interface Simulation {
   readonly history: readonly Operation[];
-  readonly trace: readonly TraceLine[];
+  readonly trace: Trace;
   readonly facts: SimulationFacts;
   /** Every replica's log after settling, as its files would stand. */
   readonly replicas: readonly SimulatedReplica[];

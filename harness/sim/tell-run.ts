@@ -36,11 +36,11 @@ export function inQuestion({ anomalies }: Judgement): InQuestion[] {
 
 /** The lines of a run that decide, in the order of their times. */
 export function tellRun({ history, trace }: Simulation, questions: readonly InQuestion[]): string[] {
-  const names = namesIn(history, trace as unknown as readonly TraceLine[]);
+  const names = namesIn(history, trace as Iterable<unknown> as Iterable<TraceLine>);
   /* Of one partition, nobody has to be told which. */
   const severalKeys = new Set(questions.map(({ key }) => key)).size > 1;
   const told: { readonly time: number; readonly line: string }[] = [];
-  for (const line of trace as unknown as readonly TraceLine[]) {
+  for (const line of trace as Iterable<unknown> as Iterable<TraceLine>) {
     if (!decides(line, questions)) continue;
     const what = narrateTrace(narrowed(line, questions), names);
     if (what === null) continue;
@@ -144,7 +144,7 @@ function whoOf({ process }: Operation): string {
 }
 
 /** Values by the checksum of their batch: the leader's append names the message, the history what was in it. */
-function namesIn(history: readonly Operation[], trace: readonly TraceLine[]): Names {
+function namesIn(history: readonly Operation[], trace: Iterable<TraceLine>): Names {
   const valuesByMessage = new Map<string, string[]>();
   for (const { f, msg, value } of history) {
     if (f !== 'send' || msg === undefined || !Array.isArray(value)) continue;

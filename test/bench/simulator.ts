@@ -10,12 +10,12 @@
  * thread that simulates, and that of all threads, those of the compiler and of the garbage collector among them.
  */
 import { encodeRecordSet } from '../../broker/protocol/index.ts';
-import type { TraceLine } from '../../broker/core/trace.ts';
 import { defaultRunConfig } from '../../harness/plan/config.ts';
 import type { RunConfig } from '../../harness/plan/config.ts';
 import { createRandom } from '../../harness/plan/random.ts';
 import { planOf } from '../../harness/run/simulated-run.ts';
 import { SimCluster } from '../../harness/sim/cluster.ts';
+import { KeptTrace } from '../../harness/sim/kept-trace.ts';
 import { scenarioDefaults } from '../../harness/sim/scenario-settings.ts';
 import { simulate } from '../../harness/sim/simulate.ts';
 import { median, spread, type Figure } from './figure.ts';
@@ -35,9 +35,9 @@ export function simulatorFigures(): Figure[] {
 }
 
 function kernelFigures(): Figure[] {
-  run(startCluster([]), WARM_UP_S);
+  run(startCluster(), WARM_UP_S);
   const rounds = Array.from({ length: ROUNDS }, () => {
-    const cluster = startCluster([]);
+    const cluster = startCluster();
     const before = cluster.kernel.events;
     const took = measured(() => run(cluster, VIRTUAL_S));
     return { ...took, events: cluster.kernel.events - before };
@@ -98,7 +98,8 @@ function sumS({ user, system }: NodeJS.CpuUsage): number {
   return (user + system) / 1e6;
 }
 
-function startCluster(trace: TraceLine[]): SimCluster {
+function startCluster(): SimCluster {
+  const trace = new KeptTrace();
   const settings = { ...scenarioDefaults, replicaLagTimeMaxMs: 2_000, highWatermarkCheckpointIntervalMs: 5_000 };
   const cluster = new SimCluster({
     builds: new Map(brokers.map((node) => [node, 'epoch'])),

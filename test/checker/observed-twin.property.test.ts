@@ -25,7 +25,7 @@ function traceOf(build: string, seed: number): readonly TraceLine[] {
   let trace = traces.get(name);
   if (trace === undefined) {
     const config: RunConfig = { ...defaultRunConfig, build, runtime: 'sim', seed, nemesis: foreignFaultKinds };
-    trace = simulate({ config, schedule: planOf(config) }).trace;
+    trace = [...simulate({ config, schedule: planOf(config) }).trace];
     traces.set(name, trace);
   }
   return trace;

@@ -19,7 +19,7 @@ test.for([['epoch'], ['hw'], ['hw', 'epoch', 'epoch'], ['hw-elect', 'epoch', 'hw
     for (let seed = 1; seed <= 5; seed += 1) {
       const objects = randomRun(seed, builds, steps);
       const wire = randomRun(seed, builds, steps, { codec: true });
-      expect(objects.trace).toEqual(wire.trace);
+      expect([...objects.trace]).toEqual([...wire.trace]);
       expect(objects.answers).toEqual(wire.answers);
       expect(objects.cluster.kernel.hash).toBe(wire.cluster.kernel.hash);
     }

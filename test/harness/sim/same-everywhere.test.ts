@@ -24,7 +24,7 @@ describe('simulated runs', () => {
         const request = requestFor(build, seed);
         const run = simulate(request);
         const results = checkSimulation(run, request);
-        const sums = [run.hash, checksum(run.history), checksum(run.trace), checksum([results])];
+        const sums = [run.hash, checksum(run.history), checksum([...run.trace]), checksum([results])];
         lines.push([build.padEnd(6), String(seed), ...sums].join('  '));
       }
     }

@@ -222,9 +222,9 @@ describe('the evidence of a simulated fault', () => {
         { action: 'start', node: 2, boot: 2, state: 'running', effective: true },
       ],
     });
-    expect(run.trace.filter(({ node, event }) => node === 2 && event === 'start').map(({ boot }) => boot)).toEqual([
-      1, 2,
-    ]);
+    expect([...run.trace].filter(({ node, event }) => node === 2 && event === 'start').map(({ boot }) => boot)).toEqual(
+      [1, 2],
+    );
   });
 
   it('of a leader move is the broker through which it was asked for', () => {

@@ -1,0 +1,182 @@
+/**
+ * The trace of a simulated run as it is kept: nearly all lines as rows of numbers, each made into its object again when
+ * somebody reads it.
+ *
+ * A run writes more lines than it has events, and most of what it keeps would be these objects: the collector of garbage
+ * would copy each of them twice. So the four kinds that make up nearly all lines (`append`, `fetch`, `hw`, `ack`) are put
+ * into columns, and all others are kept as they came.
+ *
+ * Invariant: what is read is what was put in, field by field and in the same order. An object that was handed out is the
+ * reader's own, so nobody can change the trace through it.
+ */
+import { ackLine, appendLine, fetchLine, hwLine } from '../../broker/core/trace.ts';
+import type { TracedBatch, TraceEvent, TraceLine } from '../../broker/core/trace.ts';
+
+const APPEND = 0;
+const FETCH = 1;
+const HIGH_WATERMARK = 2;
+const ACK = 3;
+const OTHER = 4;
+
+/** Rows come in blocks, so that nothing is copied as a trace grows. */
+const ROWS_IN_BLOCK = 4_096;
+/** Of each row: kind, node (0 for the controller), boot, seq, partition, leader epoch, and two that depend on the kind. */
+const SMALL = 8;
+/** Of each row: time, and two that depend on the kind. */
+const LARGE = 3;
+const NO_ISR = -1;
+
+interface Block {
+  readonly small: Int32Array;
+  readonly large: Float64Array;
+  readonly messages: (string | undefined)[];
+}
+
+export class KeptTrace implements Iterable<TraceLine> {
+  #length = 0;
+  readonly #blocks: Block[] = [];
+  readonly #partitions = new Names<string>();
+  readonly #isrs = new Names<readonly number[]>();
+  readonly #batches = new KeptBatches();
+  readonly #others: TraceLine[] = [];
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Keeps a line; the object is not held, unless it is of a rare kind, and then it is not to be changed any more. */
+  push(line: TraceLine): void {
+    const row = this.#length % ROWS_IN_BLOCK;
+    if (row === 0) this.#blocks.push(emptyBlock());
+    this.#length += 1;
+    const { small, large, messages } = this.#blocks[this.#blocks.length - 1]!;
+    const at = row * SMALL;
+    const wide = row * LARGE;
+    if (line.event === 'append') {
+      small[at] = APPEND;
+      small[at + 6] = line.batches.length;
+      large[wide + 1] = this.#batches.add(line.batches);
+    } else if (line.event === 'fetch') {
+      small[at] = FETCH;
+      small[at + 6] = line.follower;
+      large[wide + 1] = line.offset;
+      large[wide + 2] = line.leo;
+    } else if (line.event === 'hw') {
+      small[at] = HIGH_WATERMARK;
+      small[at + 6] = line.isr === undefined ? NO_ISR : this.#isrs.idOf(line.isr);
+      large[wide + 1] = line.from;
+      large[wide + 2] = line.to;
+    } else if (line.event === 'ack') {
+      small[at] = ACK;
+      small[at + 6] = this.#isrs.idOf(line.isr);
+      small[at + 7] = line.acks;
+      large[wide + 1] = line.base;
+      large[wide + 2] = line.last;
+    } else {
+      small[at] = OTHER;
+      small[at + 6] = this.#others.length;
+      this.#others.push(line);
+      return;
+    }
+    small[at + 1] = line.node === 'controller' ? 0 : line.node;
+    small[at + 2] = line.boot;
+    small[at + 3] = line.seq;
+    small[at + 4] = this.#partitions.idOf(line.partition);
+    small[at + 5] = line.leaderEpoch;
+    large[wide] = line.time;
+    messages[row] = line.msg;
+  }
+
+  *[Symbol.iterator](): Generator<TraceLine> {
+    for (let index = 0; index < this.#length; index += 1) yield this.#line(index);
+  }
+
+  #line(index: number): TraceLine {
+    const { small, large, messages } = this.#blocks[Math.floor(index / ROWS_IN_BLOCK)]!;
+    const row = index % ROWS_IN_BLOCK;
+    const at = row * SMALL;
+    if (small[at] === OTHER) return this.#others[small[at + 6]!]!;
+    const node = small[at + 1]!;
+    const event = this.#event(small, at, large, row * LARGE, messages[row]);
+    return Object.assign(event, {
+      seq: small[at + 3]!,
+      time: large[row * LARGE]!,
+      node: node === 0 ? ('controller' as const) : node,
+      boot: small[at + 2]!,
+    });
+  }
+
+  #event(small: Int32Array, at: number, large: Float64Array, wide: number, message: string | undefined): TraceEvent {
+    const partition = this.#partitions.named(small[at + 4]!);
+    const leaderEpoch = small[at + 5]!;
+    const [one, two] = [small[at + 6]!, small[at + 7]!];
+    const [from, to] = [large[wide + 1]!, large[wide + 2]!];
+    const kind = small[at];
+    if (kind === APPEND) return appendLine(partition, leaderEpoch, this.#batches.some(from, one), message);
+    if (kind === FETCH) return fetchLine(partition, leaderEpoch, one, from, to, message);
+    if (kind === HIGH_WATERMARK) {
+      const isr = one === NO_ISR ? undefined : this.#isrs.named(one);
+      return hwLine(partition, leaderEpoch, from, to, isr, message);
+    }
+    return ackLine(partition, leaderEpoch, from, to, two as -1 | 0 | 1, this.#isrs.named(one), message);
+  }
+}
+
+function emptyBlock(): Block {
+  return {
+    small: new Int32Array(ROWS_IN_BLOCK * SMALL),
+    large: new Float64Array(ROWS_IN_BLOCK * LARGE),
+    messages: [],
+  };
+}
+
+/** Batches of `append` lines, one after the other. */
+class KeptBatches {
+  /** Of each batch: base, last, epoch. */
+  readonly #blocks: Float64Array[] = [];
+  readonly #hashes: string[] = [];
+
+  /** Place of the first of them. */
+  add(batches: readonly TracedBatch[]): number {
+    const first = this.#hashes.length;
+    for (const { base, last, epoch, hash } of batches) {
+      const row = this.#hashes.length % ROWS_IN_BLOCK;
+      if (row === 0) this.#blocks.push(new Float64Array(ROWS_IN_BLOCK * 3));
+      const block = this.#blocks[this.#blocks.length - 1]!;
+      block[row * 3] = base;
+      block[row * 3 + 1] = last;
+      block[row * 3 + 2] = epoch;
+      this.#hashes.push(hash);
+    }
+    return first;
+  }
+
+  some(first: number, count: number): TracedBatch[] {
+    return Array.from({ length: count }, (_, offset) => {
+      const place = first + offset;
+      const block = this.#blocks[Math.floor(place / ROWS_IN_BLOCK)]!;
+      const at = (place % ROWS_IN_BLOCK) * 3;
+      return { base: block[at]!, last: block[at + 1]!, epoch: block[at + 2]!, hash: this.#hashes[place]! };
+    });
+  }
+}
+
+/** Numbers for what is named again and again. */
+class Names<T> {
+  readonly #ids = new Map<T, number>();
+  readonly #names: T[] = [];
+
+  idOf(name: T): number {
+    let id = this.#ids.get(name);
+    if (id === undefined) {
+      id = this.#names.length;
+      this.#ids.set(name, id);
+      this.#names.push(name);
+    }
+    return id;
+  }
+
+  named(id: number): T {
+    return this.#names[id]!;
+  }
+}
