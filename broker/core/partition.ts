@@ -18,7 +18,7 @@ import type { Waiting } from './purgatory.ts';
 import { trace, traceWhole } from './state.ts';
 import type { Turn } from './state.ts';
 import type { NodeId, RecoveredLog } from './step.ts';
-import { appendLine, hwLine, tracedEpochs } from './trace.ts';
+import { appendLine, hashOf, hwLine, tracedEpochs } from './trace.ts';
 import type { TracedBatch, TraceEvent, TruncationEvidence, TruncationRule } from './trace.ts';
 
 /** What a fetch is told of one partition. */
@@ -189,15 +189,6 @@ function traced(batch: BatchInfo): TracedBatch {
     base: batch.baseOffset,
     last: batch.lastOffset,
     epoch: batch.leaderEpoch,
-    hash: hexOf(batch.crc),
+    hash: hashOf(batch.crc),
   };
-}
-
-const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-
-/** Eight digits; put together from a table, since every batch is traced on every replica. */
-function hexOf(crc: number): string {
-  return (
-    hexDigits[crc >>> 24]! + hexDigits[(crc >>> 16) & 0xff]! + hexDigits[(crc >>> 8) & 0xff]! + hexDigits[crc & 0xff]!
-  );
 }

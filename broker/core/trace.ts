@@ -217,6 +217,15 @@ export function ackLine(
   } as TraceEvent;
 }
 
+const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** A CRC as a trace shows it; put together from a table, since every batch is traced on every replica. */
+export function hashOf(crc: number): string {
+  return (
+    hexDigits[crc >>> 24]! + hexDigits[(crc >>> 16) & 0xff]! + hexDigits[(crc >>> 8) & 0xff]! + hexDigits[crc & 0xff]!
+  );
+}
+
 /** `[epoch, startOffset]` pairs, the short form in which a trace shows an epoch cache. */
 export function tracedEpochs(entries: readonly EpochEntry[]): (readonly [number, number])[] {
   return entries.map((entry) => [entry.epoch, entry.startOffset] as const);

@@ -145,7 +145,8 @@ export class Writer {
   }
 
   #putVarint(unsigned: number): void {
-    this.#reserve(8);
+    /* Most are short, and room for more would move all that was written where the buffer fits exactly. */
+    this.#reserve(unsigned < 0x80 ? 1 : 8);
     let rest = unsigned;
     while (rest >= 0x80) {
       this.#buffer[this.#position++] = (rest % 128) | 0x80;

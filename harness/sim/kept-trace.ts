@@ -9,7 +9,7 @@
  * Invariant: what is read is what was put in, field by field and in the same order. An object that was handed out is the
  * reader's own, so nobody can change the trace through it.
  */
-import { ackLine, appendLine, fetchLine, hwLine } from '../../broker/core/trace.ts';
+import { ackLine, appendLine, fetchLine, hashOf, hwLine } from '../../broker/core/trace.ts';
 import type { TracedBatch, TraceEvent, TraceLine } from '../../broker/core/trace.ts';
 
 const APPEND = 0;
@@ -25,6 +25,8 @@ const SMALL = 8;
 /** Of each row: time, and two that depend on the kind. */
 const LARGE = 3;
 const NO_ISR = -1;
+const CODE_OF_0 = 48;
+const CODE_OF_A = 97;
 
 interface Block {
   readonly small: Int32Array;
@@ -35,6 +37,7 @@ interface Block {
 export class KeptTrace implements Iterable<TraceLine> {
   #length = 0;
   readonly #blocks: Block[] = [];
+  #newest: Block = emptyBlock(0);
   readonly #partitions = new Names<string>();
   readonly #isrs = new Names<readonly number[]>();
   readonly #batches = new KeptBatches();
@@ -47,9 +50,9 @@ export class KeptTrace implements Iterable<TraceLine> {
   /** Keeps a line; the object is not held, unless it is of a rare kind, and then it is not to be changed any more. */
   push(line: TraceLine): void {
     const row = this.#length % ROWS_IN_BLOCK;
-    if (row === 0) this.#blocks.push(emptyBlock());
+    if (row === 0) this.#blocks.push((this.#newest = emptyBlock(ROWS_IN_BLOCK)));
     this.#length += 1;
-    const { small, large, messages } = this.#blocks[this.#blocks.length - 1]!;
+    const { small, large, messages } = this.#newest;
     const at = row * SMALL;
     const wide = row * LARGE;
     if (line.event === 'append') {
@@ -122,31 +125,32 @@ export class KeptTrace implements Iterable<TraceLine> {
   }
 }
 
-function emptyBlock(): Block {
+function emptyBlock(rows: number): Block {
   return {
-    small: new Int32Array(ROWS_IN_BLOCK * SMALL),
-    large: new Float64Array(ROWS_IN_BLOCK * LARGE),
-    messages: [],
+    small: new Int32Array(rows * SMALL),
+    large: new Float64Array(rows * LARGE),
+    messages: new Array<string | undefined>(rows).fill(undefined),
   };
 }
 
 /** Batches of `append` lines, one after the other. */
 class KeptBatches {
-  /** Of each batch: base, last, epoch. */
+  /** Of each batch: base, last, epoch, CRC. */
   readonly #blocks: Float64Array[] = [];
-  readonly #hashes: string[] = [];
+  #length = 0;
 
   /** Place of the first of them. */
   add(batches: readonly TracedBatch[]): number {
-    const first = this.#hashes.length;
+    const first = this.#length;
     for (const { base, last, epoch, hash } of batches) {
-      const row = this.#hashes.length % ROWS_IN_BLOCK;
-      if (row === 0) this.#blocks.push(new Float64Array(ROWS_IN_BLOCK * 3));
+      const at = (this.#length % ROWS_IN_BLOCK) * 4;
+      if (at === 0) this.#blocks.push(new Float64Array(ROWS_IN_BLOCK * 4));
       const block = this.#blocks[this.#blocks.length - 1]!;
-      block[row * 3] = base;
-      block[row * 3 + 1] = last;
-      block[row * 3 + 2] = epoch;
-      this.#hashes.push(hash);
+      block[at] = base;
+      block[at + 1] = last;
+      block[at + 2] = epoch;
+      block[at + 3] = crcOf(hash);
+      this.#length += 1;
     }
     return first;
   }
@@ -155,10 +159,20 @@ class KeptBatches {
     return Array.from({ length: count }, (_, offset) => {
       const place = first + offset;
       const block = this.#blocks[Math.floor(place / ROWS_IN_BLOCK)]!;
-      const at = (place % ROWS_IN_BLOCK) * 3;
-      return { base: block[at]!, last: block[at + 1]!, epoch: block[at + 2]!, hash: this.#hashes[place]! };
+      const at = (place % ROWS_IN_BLOCK) * 4;
+      return { base: block[at]!, last: block[at + 1]!, epoch: block[at + 2]!, hash: hashOf(block[at + 3]!) };
     });
   }
+}
+
+/** Of eight hexadecimal digits. */
+function crcOf(hash: string): number {
+  let crc = 0;
+  for (let at = 0; at < hash.length; at += 1) {
+    const code = hash.charCodeAt(at);
+    crc = (crc << 4) | (code < CODE_OF_A ? code - CODE_OF_0 : code - CODE_OF_A + 10);
+  }
+  return crc >>> 0;
 }
 
 /** Numbers for what is named again and again. */
