@@ -129,7 +129,7 @@ function emptyBlock(rows: number): Block {
   return {
     small: new Int32Array(rows * SMALL),
     large: new Float64Array(rows * LARGE),
-    messages: new Array<string | undefined>(rows).fill(undefined),
+    messages: Array.from({ length: rows }, () => undefined),
   };
 }
 
