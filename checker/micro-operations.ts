@@ -1,7 +1,8 @@
 /**
  * What stands inside of an operation: sends, polled records, faults, each looked at before it is believed.
  *
- * Offsets and whole-number values must lie within 2^53-1, since anything above has been rounded before we see it.
+ * Offsets and values that are numbers must lie within 2^53-1, since a number above may have been rounded; from text such a
+ * number comes as the text of its digits, which is a value and no offset.
  */
 import type { FaultRecord, Key, Operation, Value } from './history.ts';
 import type { ValueRows } from './value-rows.ts';

@@ -6,6 +6,9 @@
  * and told. A line that cannot be read anywhere else is *malformed*: it is named by its number, and the verdict cannot
  * be better than unknown, since nobody knows what it said.
  *
+ * Keys and values of others may be ids of 64 bits. A number that `JSON.parse` would round stays the text of its digits, as
+ * in EDN, so that two ids never become one.
+ *
  * Invariant: no input makes this throw, and at most {@link maxNamed} bad lines are kept, however many there are.
  */
 import { HistoryLineReader } from './history-line.ts';
@@ -143,10 +146,30 @@ const notJson = Symbol('not JSON');
 function parsedLine(line: HistoryLine): unknown {
   if (typeof line !== 'string' && !isByteLine(line)) return line;
   try {
-    return JSON.parse(typeof line === 'string' ? line : textOf(line));
+    const text = typeof line === 'string' ? line : textOf(line);
+    return mayBeRounded.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);
   } catch {
     return notJson;
   }
+}
+
+/**
+ * More digits than are always exact, or an exponent that may be too large: in a line or in a number. The digits are spelt
+ * out, since an engine that counts them takes four times as long, for every line.
+ */
+const mayBeRounded = new RegExp(`${'[\\d.]'.repeat(16)}|\\d[eE][+-]?\\d{3}`);
+
+/** A moment judges nothing: it may be rounded, and has to be a number. */
+function exactly(name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined || name === 'time' || !mayBeRounded.test(source)) return value;
+  const isExact = digitsOf(String(value)) === digitsOf(source);
+  return isExact && (Number.isSafeInteger(value) || !Number.isInteger(value)) ? value : source;
+}
+
+/** However it is written: `1.50e3` and `1500` have the digits 15. */
+function digitsOf(number: string): string {
+  return number.replace(/[eE].*|[-.]/g, '').replace(/^0+|0+$/g, '');
 }
 
 function textOf({ bytes, start, end }: ByteLine): string {

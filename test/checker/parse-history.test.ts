@@ -54,7 +54,9 @@ describe('a history', () => {
     ['an offset above 2^53-1', poll('[[9007199254740993,5]]'), 'from 0 to 2^53-1'],
     ['a negative offset', poll('[[-1,5]]'), 'from 0 to 2^53-1'],
     ['an offset that is a text', poll('[["0",5]]'), 'from 0 to 2^53-1'],
-    ['a value above 2^53', poll('[[3,9007199254740993]]'), 'neither a text nor'],
+    ['a value that is a fraction', poll('[[3,0.5]]'), 'neither a text nor'],
+    ['a value that is a long fraction', poll('[[3,0.1234567890123456]]'), 'neither a text nor'],
+    ['a value that is too large and has few digits', poll('[[3,1e22]]'), 'neither a text nor'],
     ['a value that is no value', poll('[[3,{}]]'), 'neither a text nor'],
     ['records that are no list', poll('{"a":1}'), 'not a list'],
     ['a value sent twice', [invoke('send', '[["send","tide-0",1]]')], 'sent twice'],
@@ -73,6 +75,52 @@ describe('a history', () => {
   it('with an offset that is too large never shows a rounded one', () => {
     const results = checkWith(poll('[[9007199254740993,5]]'));
     expect(JSON.stringify(results)).not.toContain('900719925474099');
+  });
+
+  it.each([
+    ['beyond 2^53-1', '9007199254740992', '9007199254740993'],
+    ['of 64 bits', '18446744073709551614', '18446744073709551615'],
+    ['below -(2^53-1)', '-9007199254740992', '-9007199254740993'],
+    ['with a fraction that rounds', '9007199254740990.9', '9007199254740991.1'],
+    ['with many digits behind the point', '12345678.12345678901', '12345678.12345678902'],
+    ['with an exponent that is too large', '1e400', '1E+500'],
+    ['with an exponent that is too small', '1e-400', '2e-400'],
+  ])('keeps keys and values apart that are numbers %s', (_, one, other) => {
+    const twoKeys = [...sentAndRead(one, '1', '[0,1]'), ...sentAndRead(other, '2', '[0,2]')];
+    expect(check(numbered(twoKeys))).toMatchObject({ valid: true, anomalies: [], notes: [] });
+    const twoValues = [...sentAndRead('7', one, `[0,${one}]`), ...sentAndRead('7', other, `[1,${other}]`)];
+    expect(check(numbered(twoValues))).toMatchObject({ valid: true, anomalies: [], notes: [] });
+    const swapped = [...sentAndRead('7', one, `[0,${one}]`), ...sentAndRead('7', other, `[0,${other}]`)];
+    const { anomalies } = check(numbered(swapped));
+    const conflict = anomalies.find(({ kind }) => kind === 'ack-conflict');
+    expect(JSON.stringify(conflict)).toContain(one);
+    expect(JSON.stringify(conflict)).toContain(other);
+  });
+
+  it('takes a large number and the text of its digits for one key and one value', () => {
+    const id = '9007199254740993';
+    const lines = numbered([...sentAndRead(id, id, `[0,${id}]`), ...sentAndRead(`"${id}"`, '1', `[1,1]`)]);
+    expect(check(lines.map((line) => line.replaceAll(`[0,${id}]`, `[0,"${id}"]`)))).toMatchObject({
+      valid: true,
+      anomalies: [],
+    });
+  });
+
+  it.each(['1234567890123456.0', '1.234567890123456e15', '1234567890123456000E-003', '1234567890123456.000000'])(
+    'takes %s for 1234567890123456, since nothing is rounded',
+    (number) => {
+      const [sent, acknowledged] = sentAndRead('1234567890123456', '1234567890123456', '[0,1234567890123456]');
+      const [, , asked, read] = sentAndRead('"1234567890123456"', number, `[0,${number}]`);
+      const results = check(numbered([sent!, acknowledged!, asked!, read!]));
+      expect(results).toMatchObject({ valid: true, anomalies: [], notes: [] });
+      const key = check(numbered([sent!.replace('1234567890123456,', `${number},`), acknowledged!, asked!, read!]));
+      expect(key).toMatchObject({ valid: true, anomalies: [], notes: [] });
+    },
+  );
+
+  it('may tell the time in more digits than a number keeps', () => {
+    const lines = sound.map((line) => line.replace('"time":', '"time":1700000000000000'));
+    expect(check(lines)).toMatchObject({ valid: true, anomalies: [], notes: [] });
   });
 
   it('keeps a violation in spite of a malformed line', () => {
@@ -257,4 +305,14 @@ function invoke(f: string, value: string): string {
 function poll(records: string): string[] {
   const answer = `{"index":9,"time":3,"process":5,"type":"ok","f":"poll","value":[["poll",{"tide-0":${records}}]]}`;
   return [invoke('poll', '[["poll"]]'), answer];
+}
+
+/** One send that is acknowledged and one poll that reads it; the key and the value are tokens of JSON. */
+function sentAndRead(key: string, value: string, pair: string): string[] {
+  const name = key.startsWith('"') ? key : `"${key}"`;
+  return [
+    invoke('send', `[["send",${key},${value}]]`),
+    invoke('send', `[["send",${key},${pair}]]`).replace('"invoke"', '"ok"'),
+    ...poll('[]').map((line) => line.replace('"tide-0":[]', `${name}:[${pair}]`)),
+  ];
 }
