@@ -74,7 +74,8 @@ async function replay(path: string, flags: ReplayFlags): Promise<number> {
   if (config.runtime === 'sim' && existsSync(join(directory, 'results.json'))) pointLatest(flags.store, directory);
   if (results !== null) {
     sayResults(results, progress.line);
-    progress.line(`report  ${shownPath(join(directory, 'report.html'))}`);
+    const report = join(directory, 'report.html');
+    if (existsSync(report)) progress.line(`report  ${shownPath(report)}`);
     progress.line(`again   ${command}`);
     if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   }

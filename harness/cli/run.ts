@@ -1,6 +1,7 @@
 /**
  * `tidemark run`: one test of one build, from deployment to report.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { RunResults } from '../../checker/results.ts';
@@ -79,7 +80,8 @@ async function run(flags: SingleRunFlags): Promise<number> {
   const error = report.error ?? (await releaseRuntime(runtime));
   if (results !== null) {
     sayResults(results, progress.line);
-    progress.line(`report  ${shownPath(join(directory, 'report.html'))}`);
+    const report = join(directory, 'report.html');
+    if (existsSync(report)) progress.line(`report  ${shownPath(report)}`);
     progress.line(`again   ${command}`);
     if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   }

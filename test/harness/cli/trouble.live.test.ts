@@ -66,6 +66,9 @@ describe('a store that cannot be used', () => {
   });
 });
 
+/** Whether a report is named. */
+const reportIn = ({ lines }: Ended): boolean => lines.some((line) => line.startsWith('report '));
+
 /** A file system of that size at `path`, where this machine lets us mount one. */
 function smallDisk(path: string, size: string): boolean {
   mkdirSync(path, { recursive: true });
@@ -85,10 +88,31 @@ describe('a full disk', () => {
       ]);
       expect(ended.err).not.toMatch(/^\s+at /m);
       expect(ended.err).toMatch(/^unknown: the evidence does not suffice/m);
+      expect(reportIn(ended)).toBe(existsSync(join(store, 'latest/report.html')));
       const checked = await tidemark(['check', join(store, 'latest'), '--json']);
       expect(checked.code).toBe(2);
       expect(JSON.parse(checked.out)).toMatchObject({ valid: 'unknown', anomalies: [] });
       expect(localLeftovers(temporary)).toEqual([]);
+    } finally {
+      spawnSync('umount', ['--lazy', store]);
+    }
+  });
+
+  it('leaves a replay its verdict, and lets it name no report that is not there', async (context) => {
+    const stored = join(temporary, 'stored');
+    const flags = ['--build', 'hw', '--seed', '5', '--partitions', '2', '--rate', '40', '--store', stored];
+    expect((await tidemark(['run', '--runtime', 'sim', ...flags])).code).toBe(1);
+    const store = join(temporary, 'smaller');
+    if (!smallDisk(store, '64k')) context.skip('no file system can be mounted here');
+    try {
+      const ended = await tidemark(['replay', join(stored, 'latest'), '--store', store]);
+      expect(ended.code).toBe(255);
+      expect(complaints(ended)).toEqual([
+        expect.stringMatching(/^tidemark: cannot write .*: ENOSPC, the disk is full/),
+      ]);
+      expect(ended.err).toMatch(/^not valid: 2 violations/m);
+      expect(ended.err).toMatch(/^again {3}npm run/m);
+      expect(reportIn(ended)).toBe(false);
     } finally {
       spawnSync('umount', ['--lazy', store]);
     }
