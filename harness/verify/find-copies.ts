@@ -4,10 +4,14 @@
  * A broker's directory holds partition directories, `<topic>-<partition>`, with segments in them, and the checkpoint
  * files beside. A directory may be given as one broker's, as a parent of several, or as a single partition's.
  * Directories that Kafka has renamed (`…-delete`, `…-future`, `…-stray`) are no replicas.
+ *
+ * Invariant: what is compared belongs to one cluster, as far as can be seen: no broker holds a partition twice.
  */
-import { existsSync, readdirSync, statSync, type Dirent } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
+import { shellWord } from '../report/words.ts';
+import { shownPath } from '../shown-path.ts';
 
 /** Where a replica of a partition lies. */
 export interface CopyPlace {
@@ -35,7 +39,37 @@ export function findCopies(directories: readonly string[]): Map<string, CopyPlac
       byPartition.set(partition, [...(byPartition.get(partition) ?? []), place]);
     }
   }
+  demandOneCluster(byPartition);
   return new Map([...byPartition].sort(([one], [other]) => inOrder(one, other)));
+}
+
+/** Copies of several runs would be compared as replicas of one partition, and differ. */
+function demandOneCluster(byPartition: ReadonlyMap<string, readonly CopyPlace[]>): void {
+  for (const [partition, places] of byPartition) {
+    const byBroker = new Map<string, string>();
+    for (const { brokerDirectory } of places) {
+      const broker = idOf(brokerDirectory);
+      if (broker === null) continue;
+      const other = byBroker.get(broker);
+      if (other !== undefined) {
+        throw new UsageError(
+          `${shownPath(other)} and ${shownPath(brokerDirectory)} are both broker ${broker} with a replica of ${partition}, so they are of several clusters, or of one at several times; give those of one alone, such as: verify-logs ${shellWord(shownPath(dirname(other)))}`,
+        );
+      }
+      byBroker.set(broker, brokerDirectory);
+    }
+  }
+}
+
+/** The broker's id, by its own file, or where that was not copied by the name of the directory; null if neither tells. */
+function idOf(brokerDirectory: string): string | null {
+  const byName = /^(?:broker-?)?(\d+)$/.exec(basename(brokerDirectory))?.[1] ?? null;
+  try {
+    const properties = readFileSync(join(brokerDirectory, 'meta.properties'), 'utf8');
+    return /^\s*(?:node|broker)\.id\s*[=:]\s*(\d+)\s*$/m.exec(properties)?.[1] ?? byName;
+  } catch {
+    return byName;
+  }
 }
 
 const partitionName = /^(.+)-(\d+)$/;

@@ -78,6 +78,48 @@ describe('the directories of verify-logs', () => {
     ]);
   });
 
+  /** Two runs of two brokers, as far as directories tell. */
+  function twoRuns(name: string, brokers: readonly string[], properties?: readonly string[]): string[] {
+    return ['run-1', 'run-2'].map((run, at) => {
+      for (const broker of brokers) {
+        const directory = join(temporary, name, run, 'data', broker);
+        cpSync(join(root, '4.4.0-epochs', 'broker-1', 'epochs-0'), join(directory, 'epochs-0'), { recursive: true });
+        const lines = properties?.[at];
+        if (lines !== undefined) writeFileSync(join(directory, 'meta.properties'), lines);
+      }
+      return join(temporary, name, run, 'data');
+    });
+  }
+
+  it.each([
+    ['are numbers', ['1', '2'], undefined],
+    ['are broker-<number>', ['broker-1'], undefined],
+    ['say nothing, but the id of Kafka’s file', ['kafka'], ['version=0\nbroker.id=1\n', 'version=0\nbroker.id=1']],
+    ['are ids of before, whose file is damaged', ['1'], ['version=1\n', '#\nversion=1\nnode.id = 1\r\n']],
+  ])('of several clusters are refused where their names %s', async (name, brokers, properties) => {
+    const runs = twoRuns(name, brokers, properties);
+    const refused = verifyDirectories(runs, []);
+    await expect(refused).rejects.toThrow(UsageError);
+    const [one, other] = runs.map((run) => join(run, brokers[0]!));
+    const told = /\s/.test(name) ? `'${runs[0]}'` : runs[0];
+    await expect(refused).rejects.toThrow(
+      `${one} and ${other} are both broker 1 with a replica of epochs-0, so they are of several clusters, or of one at several times; give those of one alone, such as: verify-logs ${told}`,
+    );
+    const single = runs.map((run) => join(run, brokers[0]!, 'epochs-0'));
+    await expect(verifyDirectories(single, [])).rejects.toThrow('are both broker 1');
+    expect((await verifyDirectories([runs[0]!], [])).exit).toBe(0);
+  });
+
+  it.each([
+    ['ids', ['1'], ['node.id=1\n', 'node.id=2\n']],
+    ['hosts', ['kafka-logs'], undefined],
+    ['hosts with a disk each', ['disk1'], undefined],
+  ])('of one name are compared where %s may tell them apart', async (name, brokers, properties) => {
+    const document = await verifyDirectories(twoRuns(name, brokers, properties), []);
+    expect(Object.keys(document.brokers)).toHaveLength(2);
+    expect(document.exit).toBe(0);
+  });
+
   it.each([
     [['no-such-place'], 'no-such-place: there is no such directory'],
     [['package.json'], 'package.json is no directory'],
