@@ -10,10 +10,29 @@ import type { LateMessage } from './simulation.ts';
 
 const NS_PER_MS = 1e6;
 
-/** How much later than else each message is to arrive, for the network. */
-export function latenessOf(late: readonly LateMessage[]): (lane: Lane, message: Named) => number {
-  const byName = new Map(late.map(({ message, byMs }) => [message, Math.round(byMs * NS_PER_MS)]));
-  return (lane, message) => byName.get(nameOfMessage(lane, message)) ?? 0;
+/** The late messages of one run. */
+export class Lateness {
+  readonly #byName: ReadonlyMap<string, number>;
+  readonly #unsent: Set<string>;
+
+  constructor(late: readonly LateMessage[]) {
+    this.#byName = new Map(late.map(({ message, byMs }) => [message, Math.round(byMs * NS_PER_MS)]));
+    this.#unsent = new Set(this.#byName.keys());
+  }
+
+  /** How much later than else a message is to arrive that is sent now. */
+  of(lane: Lane, message: Named): number {
+    const name = nameOfMessage(lane, message);
+    const laterNs = this.#byName.get(name);
+    if (laterNs === undefined) return 0;
+    this.#unsent.delete(name);
+    return laterNs;
+  }
+
+  /** Those that were not sent so far. */
+  get unsent(): readonly string[] {
+    return [...this.#unsent];
+  }
 }
 
 type Named = Pick<Message, 'kind' | 'correlationId'>;

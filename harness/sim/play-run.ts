@@ -27,7 +27,8 @@ export function* playRunScenario(
     const own = inQuestion(judgement);
     if (own.length > 0) questions = own;
     const outcome = expectAll(scenario, build, judgement);
-    const lines = [...heading(scenario, build), ...tellRun(simulation, questions), '', ...outcome.lines];
+    const story = [...tellRun(simulation, questions), ...unsentIn(simulation, build)];
+    const lines = [...heading(scenario, build), ...story, '', ...outcome.lines];
     const trace = [...simulation.trace] as unknown as Performance['trace'];
     yield { build, lines, trace, judgement, failure: outcome.failure };
   }
@@ -46,6 +47,11 @@ function heading({ file, story, request }: RunScenario, build: string): string[]
     ...story.map((line) => (line === '' ? '' : `  ${line}`)),
     '',
   ];
+}
+
+/** On another build a run may go another way, so a message that is not there is no failure; but it changed nothing. */
+function unsentIn({ unsent }: Simulation, build: string): string[] {
+  return unsent.map((message) => `  ${message} is not late: nobody sent it on ${build}`);
 }
 
 /** Holds every expectation for this build against the judgement; the first that does not hold is the failure. */

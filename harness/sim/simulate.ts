@@ -25,7 +25,7 @@ import type { Random } from '../plan/random.ts';
 import { SimCluster } from './cluster.ts';
 import type { KernelEvent } from './journal.ts';
 import { KeptTrace } from './kept-trace.ts';
-import { latenessOf } from './late.ts';
+import { Lateness } from './late.ts';
 import type { Lane, Message } from './network.ts';
 import { proveHealed } from './prove-healed.ts';
 import { replicasOn } from './replicas.ts';
@@ -61,6 +61,7 @@ class SimulatedRun {
   readonly #random: Random;
   readonly #cluster: SimCluster;
   readonly #view: ClusterView;
+  readonly #lateness: Lateness;
   readonly #lines = new HistoryLines();
   readonly #history: Operation[] = [];
   readonly #trace = new KeptTrace();
@@ -108,7 +109,10 @@ class SimulatedRun {
       ...(onlooker.onEvent === undefined ? {} : { onEvent: onlooker.onEvent }),
       ...(onlooker.onMessage === undefined ? {} : { onMessage: (lane, message) => this.#taken(lane, message) }),
     });
-    if (late.length > 0) this.#cluster.kernel.network.lateness = latenessOf(late);
+    this.#lateness = new Lateness(late);
+    if (late.length > 0) {
+      this.#cluster.kernel.network.lateness = (lane, message) => this.#lateness.of(lane, message);
+    }
     this.#starter = new Starter(this.#cluster, this.#random);
     this.#admin = new SimAdmin(this.#cluster, config.clientTimeoutMs);
     const { kernel } = this.#cluster;
@@ -153,6 +157,7 @@ class SimulatedRun {
       events: kernel.events,
       virtualNs: kernel.nowNs,
       loadStartNs: this.#loadStartNs,
+      unsent: this.#lateness.unsent,
     };
   }
 

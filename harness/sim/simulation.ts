@@ -66,6 +66,8 @@ export interface Simulation {
   readonly virtualNs: number;
   /** When load and faults began, on the run's clock: the times of plans count from here. Null when it never came to that. */
   readonly loadStartNs: number | null;
+  /** Late messages of the request that nobody ever sent. */
+  readonly unsent: readonly string[];
 }
 
 /** What `run.json` tells of how the run went; times are virtual. */

@@ -41,8 +41,12 @@ test('a late message comes exactly so much later, and before it would have come 
   expect(whole.events[before]).toContain('arrives');
 });
 
-test('a message that is never sent cannot be late', () => {
-  expect(play([{ message: 'request broker-9.1#1', byMs: 500 }]).simulation.hash).toBe(whole.simulation.hash);
+test('a message that is never sent cannot be late, and is named', () => {
+  const sent = { message: fetched?.[0] ?? '', byMs: 0 };
+  const { simulation } = play([{ message: 'request broker-9.1#1', byMs: 500 }, sent]);
+  expect(simulation.hash).toBe(whole.simulation.hash);
+  expect(simulation.unsent).toEqual(['request broker-9.1#1']);
+  expect(whole.simulation.unsent).toEqual([]);
 });
 
 test('messages have the names that traces and histories give them', () => {

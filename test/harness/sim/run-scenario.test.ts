@@ -186,6 +186,19 @@ test('a run is played on each build, judged by the checker, and told as far as i
   expect(performances[0]?.lines.some((line) => line.includes('nemesis       pause f1 begins'))).toBe(true);
 });
 
+test('a late message that nobody sends is told, on each build, and is no failure', () => {
+  const late = withLate('request broker-2.9#1 is late by 5 ms', 'response broker-2.1#3 is late by 1 ms');
+  const played = playRunScenario(parseRunScenario('a.scenario', late), ['hw', 'epoch'], (...run) =>
+    checkSimulation(...run),
+  );
+  for (const { build, lines, failure } of played) {
+    expect(lines.filter((line) => line.includes('late'))).toEqual([
+      `  request broker-2.9#1 is not late: nobody sent it on ${build}`,
+    ]);
+    expect(failure).toBeNull();
+  }
+});
+
 test('an expectation that does not hold says what the checker found instead', () => {
   const wrong = text.replace('nothing is broken', 'lost-acked-write of 1 is a violation');
   const [performance] = playRunScenario(parseRunScenario('a.scenario', wrong), ['hw'], (...run) =>
