@@ -18,7 +18,7 @@ import { nearestPassing } from './neighbour.ts';
 import type { Neighbour } from './neighbour.ts';
 import { nearestOrder } from './order.ts';
 import type { Shrunk } from './shrink.ts';
-import { headline, planLines, sideBySide } from './tell.ts';
+import { headline, planLines, sideBySide, storyLines } from './tell.ts';
 import { judge } from './trial.ts';
 
 /** `shrink.json`, and what `--json` prints. */
@@ -148,7 +148,7 @@ function scenarioOf({ smallest, signature, anomaly }: Shrunk, results: ReadonlyM
       return { build, expects: `${kind}${named} is a violation` };
     });
   });
-  const story = [`${signature}.`, '', ...anomaly.why.map(({ text }) => text)];
+  const story = [`${signature}.`, '', ...storyLines(anomaly.why)];
   return writeRunScenario(smallest, expectations, story.flatMap(wrapped).join('\n'));
 }
 
@@ -201,7 +201,7 @@ function linesOf(
     '',
     inTime === null ? unfound(interrupted) : `nearest plan that passes: ${inTime.change}`,
     ...(inOrder === null ? [] : [`nearest order that passes: ${inOrder.change}`]),
-    ...anomaly.why.map(({ text }) => `  ${text}`),
+    ...storyLines(anomaly.why).map((text) => `  ${text}`),
     '',
     `the same plan on ${[...results].map(([build, found]) => `${build}: ${verdictOf(found)}`).join(' · ')}`,
   ];

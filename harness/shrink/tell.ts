@@ -2,6 +2,7 @@
  * What shrinking found, in lines for people: the smallest plan with its load, why it fails, and beside it the nearest
  * plan that passes.
  */
+import type { WhyStep } from '../../checker/results.ts';
 import { describeSchedule } from '../../nemesis/describe.ts';
 import { counted } from '../report/words.ts';
 import type { PlannedOperation } from '../sim/simulation.ts';
@@ -70,6 +71,17 @@ function apart(fails: readonly string[], passes: readonly string[]): string[] {
   }
   return [...lines, ...passes.slice(other).map((line) => `passes  ${line}`)];
 }
+
+/** Why it fails, for people who may be new to it: the first line that speaks of a high watermark says what that is. */
+export function storyLines(why: readonly WhyStep[]): string[] {
+  const lines = why.map(({ text }) => text);
+  const first = lines.findIndex((line) => highWatermark.test(line));
+  return lines.map((line, index) => (index === first ? line.replace(highWatermark, `$& (${itsMeaning})`) : line));
+}
+
+const highWatermark = /\bhigh watermark\b(?: of broker \d+|(?: was)? \d+)?/;
+const itsMeaning =
+  'the smallest log end of the in-sync replicas, as far as a broker has heard: consumers see only what lies below';
 
 function operationLine({ atMs, thread, operation }: PlannedOperation): string {
   const head = `thread ${thread} at ${Math.round(atMs * 1_000) / 1_000} ms:`;

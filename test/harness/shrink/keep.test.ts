@@ -41,4 +41,7 @@ it('keeps the case at once when Ctrl-C was pressed, and says what was not looked
   expect(lines).toContain('what makes it pass was not looked for: you pressed Ctrl-C');
   const stored = readFileSync(join(summary.directory ?? '', 'failure.scenario'), 'utf8');
   expect(stored).toContain(`# ${shrunk.signature}.`);
+  // Once in each, wherever the lines of the file are broken.
+  for (const text of [lines.join('\n'), stored.replaceAll('\n# ', ' ')])
+    expect(text.match(/high watermark[^.(]* \(the smallest log end of the in-sync replicas, /g)).toHaveLength(1);
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../nemesis/schedule.ts';
 import { withFaults, withOperations } from '../../../harness/shrink/case.ts';
-import { sideBySide } from '../../../harness/shrink/tell.ts';
+import { sideBySide, storyLines } from '../../../harness/shrink/tell.ts';
 import { caseOf } from './failing.ts';
 
 const fault = (id: string, ms: number): Fault => ({
@@ -50,4 +50,23 @@ test('one of several equal steps is shown where it stands', () => {
     ' wait 100 ms',
     ' wait 100 ms',
   ]);
+});
+
+const meaning =
+  '(the smallest log end of the in-sync replicas, as far as a broker has heard: consumers see only what lies below)';
+
+test.each([
+  [
+    'it held the record, its log ended at 1 and its high watermark was 0.',
+    `it held the record, its log ended at 1 and its high watermark was 0 ${meaning}.`,
+  ],
+  ['by its own high watermark 12, on being elected', `by its own high watermark 12 ${meaning}, on being elected`],
+  ['The high watermark of broker 3 passed it.', `The high watermark of broker 3 ${meaning} passed it.`],
+])('a story says once what a high watermark is: %s', (said, explained) => {
+  const why = ['Broker 1 put 1.', said, said].map((text) => ({ text, references: [] }));
+  expect(storyLines(why)).toEqual(['Broker 1 put 1.', explained, said]);
+});
+
+test('a story that speaks of no high watermark explains none', () => {
+  expect(storyLines([{ text: 'Broker 2 copied 1.', references: [] }])).toEqual(['Broker 2 copied 1.']);
 });
