@@ -10,6 +10,7 @@
  * reader's own, so nobody can change the trace through it.
  */
 import { ackLine, appendLine, fetchLine, hashOf, hwLine } from '../../broker/core/trace.ts';
+import type { Peer } from '../../broker/core/step.ts';
 import type { TracedBatch, TraceEvent, TraceLine } from '../../broker/core/trace.ts';
 
 const APPEND = 0;
@@ -34,6 +35,8 @@ interface Block {
   readonly messages: (string | undefined)[];
 }
 
+type Line<E extends TraceEvent['event']> = TraceLine & { readonly event: E };
+
 export class KeptTrace implements Iterable<TraceLine> {
   #length = 0;
   readonly #blocks: Block[] = [];
@@ -49,45 +52,82 @@ export class KeptTrace implements Iterable<TraceLine> {
 
   /** Keeps a line; the object is not held, unless it is of a rare kind, and then it is not to be changed any more. */
   push(line: TraceLine): void {
+    if (line.event === 'append') this.#append(line);
+    else if (line.event === 'fetch') this.#fetch(line);
+    else if (line.event === 'hw') this.#highWatermark(line);
+    else if (line.event === 'ack') this.#ack(line);
+    else this.#other(line);
+  }
+
+  /*
+   * One method for each kind, though they have much in common: a place in the code that sees objects of one shape only
+   * costs a fraction of one that sees them all, and there are more lines than events.
+   */
+
+  #append({ node, boot, seq, time, partition, leaderEpoch, msg, batches }: Line<'append'>): void {
+    const row = this.#row(APPEND, node, boot, seq, time, partition, leaderEpoch, msg);
+    this.#newest.small[row * SMALL + 6] = batches.length;
+    this.#newest.large[row * LARGE + 1] = this.#batches.add(batches);
+  }
+
+  #fetch({ node, boot, seq, time, partition, leaderEpoch, msg, follower, offset, leo }: Line<'fetch'>): void {
+    const row = this.#row(FETCH, node, boot, seq, time, partition, leaderEpoch, msg);
+    this.#newest.small[row * SMALL + 6] = follower;
+    this.#newest.large[row * LARGE + 1] = offset;
+    this.#newest.large[row * LARGE + 2] = leo;
+  }
+
+  #highWatermark({ node, boot, seq, time, partition, leaderEpoch, msg, from, to, isr }: Line<'hw'>): void {
+    const row = this.#row(HIGH_WATERMARK, node, boot, seq, time, partition, leaderEpoch, msg);
+    this.#newest.small[row * SMALL + 6] = isr === undefined ? NO_ISR : this.#isrs.idOf(isr);
+    this.#newest.large[row * LARGE + 1] = from;
+    this.#newest.large[row * LARGE + 2] = to;
+  }
+
+  #ack({ node, boot, seq, time, partition, leaderEpoch, msg, base, last, acks, isr }: Line<'ack'>): void {
+    const row = this.#row(ACK, node, boot, seq, time, partition, leaderEpoch, msg);
+    this.#newest.small[row * SMALL + 6] = this.#isrs.idOf(isr);
+    this.#newest.small[row * SMALL + 7] = acks;
+    this.#newest.large[row * LARGE + 1] = base;
+    this.#newest.large[row * LARGE + 2] = last;
+  }
+
+  #other(line: TraceLine): void {
+    const row = this.#nextRow();
+    this.#newest.small[row * SMALL] = OTHER;
+    this.#newest.small[row * SMALL + 6] = this.#others.length;
+    this.#others.push(line);
+  }
+
+  #row(
+    kind: number,
+    node: Peer,
+    boot: number,
+    seq: number,
+    time: number,
+    partition: string,
+    leaderEpoch: number,
+    message: string | undefined,
+  ): number {
+    const row = this.#nextRow();
+    const { small, large, messages } = this.#newest;
+    const at = row * SMALL;
+    small[at] = kind;
+    small[at + 1] = node === 'controller' ? 0 : node;
+    small[at + 2] = boot;
+    small[at + 3] = seq;
+    small[at + 4] = this.#partitions.idOf(partition);
+    small[at + 5] = leaderEpoch;
+    large[row * LARGE] = time;
+    messages[row] = message;
+    return row;
+  }
+
+  #nextRow(): number {
     const row = this.#length % ROWS_IN_BLOCK;
     if (row === 0) this.#blocks.push((this.#newest = emptyBlock(ROWS_IN_BLOCK)));
     this.#length += 1;
-    const { small, large, messages } = this.#newest;
-    const at = row * SMALL;
-    const wide = row * LARGE;
-    if (line.event === 'append') {
-      small[at] = APPEND;
-      small[at + 6] = line.batches.length;
-      large[wide + 1] = this.#batches.add(line.batches);
-    } else if (line.event === 'fetch') {
-      small[at] = FETCH;
-      small[at + 6] = line.follower;
-      large[wide + 1] = line.offset;
-      large[wide + 2] = line.leo;
-    } else if (line.event === 'hw') {
-      small[at] = HIGH_WATERMARK;
-      small[at + 6] = line.isr === undefined ? NO_ISR : this.#isrs.idOf(line.isr);
-      large[wide + 1] = line.from;
-      large[wide + 2] = line.to;
-    } else if (line.event === 'ack') {
-      small[at] = ACK;
-      small[at + 6] = this.#isrs.idOf(line.isr);
-      small[at + 7] = line.acks;
-      large[wide + 1] = line.base;
-      large[wide + 2] = line.last;
-    } else {
-      small[at] = OTHER;
-      small[at + 6] = this.#others.length;
-      this.#others.push(line);
-      return;
-    }
-    small[at + 1] = line.node === 'controller' ? 0 : line.node;
-    small[at + 2] = line.boot;
-    small[at + 3] = line.seq;
-    small[at + 4] = this.#partitions.idOf(line.partition);
-    small[at + 5] = line.leaderEpoch;
-    large[wide] = line.time;
-    messages[row] = line.msg;
+    return row;
   }
 
   *[Symbol.iterator](): Generator<TraceLine> {
@@ -179,14 +219,18 @@ function crcOf(hash: string): number {
 class Names<T> {
   readonly #ids = new Map<T, number>();
   readonly #names: T[] = [];
+  /** Most often it is the same as before. */
+  #lastId = -1;
 
   idOf(name: T): number {
+    if (this.#names[this.#lastId] === name) return this.#lastId;
     let id = this.#ids.get(name);
     if (id === undefined) {
       id = this.#names.length;
       this.#ids.set(name, id);
       this.#names.push(name);
     }
+    this.#lastId = id;
     return id;
   }
 

@@ -1,8 +1,10 @@
 /**
  * A rolling hash: 64 bits that depend on everything that was mixed into them, and on its order.
  *
- * Two lanes of 32 bits each, mixed as MurmurHash3 mixes its blocks, with whole-number operations only, so that every
- * machine and every version of an engine comes to the same result. It tells two runs apart; it keeps no secret.
+ * Two lanes of 32 bits each, with whole-number operations only, so that every machine and every version of an engine
+ * comes to the same result. Every step of a lane can be undone, so that no difference is ever forgotten in both at once
+ * but by chance; and neither waits for the other, since a run mixes a few dozen words for each event. It tells two runs
+ * apart; it keeps no secret.
  *
  * Invariant: equal calls in equal order give equal hashes. Fractions count down to 2^-32.
  */
@@ -27,12 +29,10 @@ export class RollingHash {
 
   /** Mixes 32 bits in. */
   word(value: number): void {
-    let mixed = Math.imul(value, 0xcc9e2d51);
-    mixed = Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
-    const high = this.#high ^ mixed;
-    this.#high = (Math.imul((high << 13) | (high >>> 19), 5) + 0xe6546b64) | 0;
-    const low = this.#low ^ Math.imul(value ^ this.#high, 0x85ebca6b);
-    this.#low = (Math.imul((low << 17) | (low >>> 15), 9) + 0x38b34ae5) | 0;
+    const high = Math.imul(this.#high ^ value, 0x9e3779b1);
+    this.#high = (high << 13) | (high >>> 19);
+    const low = Math.imul((this.#low + value) | 0, 0x85ebca6b);
+    this.#low = low ^ (low >>> 15);
   }
 
   /** Mixes a number in: one word for small whole ones, three for all others. */
