@@ -7,7 +7,8 @@
 import type { Effect, NodeId, RequestEvent } from '../core/step.ts';
 import { ErrorCode } from '../protocol/index.ts';
 import type { ApiName, ResponseBody } from '../protocol/index.ts';
-import { commit, decide, messageOf, startPartitions, trace } from './changes.ts';
+import type { MessageName } from '../core/trace.ts';
+import { commit, decide, startPartitions, trace } from './changes.ts';
 import { findPartition, keyOf } from './metadata.ts';
 import type { ControllerState } from './metadata.ts';
 import { electFor, moveFor, planTopic, unknownPartition } from './topics.ts';
@@ -22,7 +23,7 @@ export function createTopics(
   const topics = body.topics.map((topic) => {
     const plan = planTopic(state, topic);
     if ('errorCode' in plan) return { name: topic.name, ...plan };
-    if (!body.validateOnly) createTopic(state, topic.name, plan, messageOf(origin), effects);
+    if (!body.validateOnly) createTopic(state, topic.name, plan, origin, effects);
     return { name: topic.name, errorCode: ErrorCode.NONE, errorMessage: null };
   });
   return { throttleTimeMs: 0, topics };
@@ -32,7 +33,7 @@ function createTopic(
   state: ControllerState,
   topic: string,
   replicas: readonly (readonly NodeId[])[],
-  msg: string,
+  msg: MessageName,
   effects: Effect[],
 ): void {
   commit(state, { type: 'topic', topic, replicas }, effects);
@@ -64,7 +65,7 @@ export function electLeaders(
     const decision =
       partition === undefined ? unknownPartition(topic, partitionId) : electFor(state, partition, body.electionType);
     if ('errorCode' in decision) return { partitionId, ...decision };
-    if (partition !== undefined) decide(state, partition, decision, 'elect-leaders', effects, messageOf(origin));
+    if (partition !== undefined) decide(state, partition, decision, 'elect-leaders', effects, origin);
     return { partitionId, errorCode: ErrorCode.NONE, errorMessage: null };
   };
   const everywhere = body.topicPartitions === null;
@@ -94,6 +95,6 @@ export function moveLeader(
   const move = moveFor(state, body);
   if ('errorCode' in move) return move;
   const [partition, decision] = move;
-  decide(state, partition, decision, 'move-leader', effects, messageOf(origin));
+  decide(state, partition, decision, 'move-leader', effects, origin);
   return { errorCode: ErrorCode.NONE, errorMessage: null };
 }

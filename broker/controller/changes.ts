@@ -9,8 +9,8 @@
  * between any two of them. So every consequence is drawn from the state alone, and the next start draws those that are
  * missing ({@link completeChanges}): else the leader that was fenced could come back and lead on in the same epoch.
  */
-import type { Effect, NodeId, Origin } from '../core/step.ts';
-import type { TraceEvent } from '../core/trace.ts';
+import type { Effect, NodeId } from '../core/step.ts';
+import type { MessageName, TraceEvent } from '../core/trace.ts';
 import { afterLeaving, afterReturn, firstState } from './election.ts';
 import type { Decision, ElectionRule, Eligible } from './election.ts';
 import { NO_LEADER, applyRecord, isEligible, keyOf, livePartitions } from './metadata.ts';
@@ -36,7 +36,7 @@ export function leave(
   broker: BrokerState,
   reason: string,
   effects: Effect[],
-  msg?: string,
+  msg?: MessageName,
 ): void {
   for (const partition of livePartitions(state)) {
     const decision = afterLeaving(partition, broker.id, eligibleIn(state), electionRule(state));
@@ -66,7 +66,7 @@ export function startPartitions(
   state: ControllerState,
   partitions: Iterable<PartitionState>,
   effects: Effect[],
-  msg?: string,
+  msg?: MessageName,
 ): void {
   for (const partition of partitions) {
     if (partition.leaderEpoch >= 0) continue;
@@ -92,7 +92,7 @@ export function decide(
   decision: Decision,
   reason: string,
   effects: Effect[],
-  msg?: string,
+  msg?: MessageName,
 ): void {
   const { leader, leaderEpoch, partitionEpoch, isr, clean } = decision;
   const where = { partition: keyOf(partition), leaderEpoch, ...(msg === undefined ? {} : { msg }) };
@@ -113,10 +113,6 @@ export function commit(state: ControllerState, record: MetadataRecord, effects: 
 
 export function trace(effects: Effect[], line: TraceEvent): void {
   effects.push({ type: 'trace', line });
-}
-
-export function messageOf(origin: Origin): string {
-  return `${origin.clientId}#${origin.correlationId}`;
 }
 
 export function eligibleIn(state: ControllerState): Eligible {

@@ -14,10 +14,11 @@
  */
 import type { ControllerConfig } from '../core/settings.ts';
 import type { CoreEvent, Effect, NodeId, Origin, RequestEvent } from '../core/step.ts';
+import type { MessageName } from '../core/trace.ts';
 import { ErrorCode, apis } from '../protocol/index.ts';
 import type { ApiName, ResponseBody } from '../protocol/index.ts';
 import { createTopics, deleteTopics, electLeaders, moveLeader } from './administration.ts';
-import { commit, completeChanges, eligibleIn, fence, leave, messageOf, trace, unfenceIfReady } from './changes.ts';
+import { commit, completeChanges, eligibleIn, fence, leave, trace, unfenceIfReady } from './changes.ts';
 import { checkProposal } from './election.ts';
 import { NO_LEADER, applyRecord, emptyState, findBroker, findPartition, keyOf } from './metadata.ts';
 import type { BrokerState, ControllerState, MetadataRecord, PartitionState } from './metadata.ts';
@@ -221,7 +222,7 @@ function heartbeat(
 function beginShutdown(state: ControllerState, broker: BrokerState, origin: Origin, effects: Effect[]): void {
   if (broker.shuttingDown) return;
   commit(state, { type: 'shutting-down', broker: broker.id }, effects);
-  leave(state, broker, 'controlled-shutdown', effects, messageOf(origin));
+  leave(state, broker, 'controlled-shutdown', effects, origin);
   broker.mustKnowVersion = state.version;
 }
 
@@ -250,7 +251,7 @@ function alterPartition(
           ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
           : checkProposal(partition, { ...proposal, sender: sender.id }, eligibleIn(state));
       if (partition !== undefined && errorCode === ErrorCode.NONE) {
-        commitProposal(state, partition, proposal.newIsr, effects, messageOf(origin));
+        commitProposal(state, partition, proposal.newIsr, effects, origin);
       }
       return {
         partitionIndex: proposal.partitionIndex,
@@ -272,7 +273,7 @@ function commitProposal(
   partition: PartitionState,
   proposed: readonly NodeId[],
   effects: Effect[],
-  msg: string,
+  msg: MessageName,
 ): void {
   const to = partition.replicas.filter((id) => proposed.includes(id));
   if (to.length === partition.isr.length && to.every((id) => partition.isr.includes(id))) return;

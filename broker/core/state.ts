@@ -16,8 +16,8 @@ import type { Partition } from './partition.ts';
 import type { Purgatory } from './purgatory.ts';
 import type { Replicas } from './replicas.ts';
 import type { BrokerConfig } from './settings.ts';
-import type { CoreEvent, Effect, Origin, Peer, SendEffect } from './step.ts';
-import type { TraceEvent } from './trace.ts';
+import type { CoreEvent, Effect, Peer, SendEffect } from './step.ts';
+import type { MessageName, TraceEvent } from './trace.ts';
 
 export const nsPerMs = 1_000_000;
 /** Pause before something that failed is tried again (`replica.fetch.backoff.ms`). */
@@ -53,7 +53,7 @@ export class Turn {
   readonly effects: Effect[] = [];
   readonly touched = new Touched();
   readonly #event: CoreEvent | null;
-  #msg: string | undefined;
+  #msg: MessageName | undefined;
 
   /** `event` is what the turn deals with; none at the start. */
   constructor(state: BrokerState, nowNs: number, event: CoreEvent | null) {
@@ -62,13 +62,11 @@ export class Turn {
     this.#event = event;
   }
 
-  /** Name of the message that caused this turn, `<client id>#<correlation id>`; none at a deadline. */
-  get msg(): string | undefined {
+  /** Names the message that caused this turn; none at a deadline. */
+  get msg(): MessageName | undefined {
     const event = this.#event;
-    if (this.#msg === undefined && event !== null) {
-      if (event.type === 'request') this.#msg = messageOf(event.origin);
-      else if (event.type === 'response') this.#msg = ownMessage(this.state, event.correlationId);
-    }
+    if (event?.type === 'request') return event.origin;
+    if (event?.type === 'response') this.#msg ??= { clientId: this.state.clientId, correlationId: event.correlationId };
     return this.#msg;
   }
 }
@@ -86,26 +84,10 @@ class Touched {
   }
 }
 
-/** The name of the message that came from `origin`. */
-export function messageOf(origin: Origin): string {
-  return messageNamed(origin.clientId, origin.correlationId);
-}
-
-/** The name of the message that this broker sent with that correlation id. */
-function ownMessage(state: BrokerState, correlationId: number): string {
-  return messageNamed(state.clientId, correlationId);
-}
-
-/** The number first: of the two texts that are joined the longer one is there already, and shared by all names. */
-function messageNamed(clientId: string, correlationId: number): string {
-  const number = `#${correlationId}`;
-  return `${clientId}${number}`;
-}
-
 /** Says what is about to be done, naming the message behind it. */
 export function trace(turn: Turn, line: TraceEvent): void {
   const { msg } = turn;
-  if (msg !== undefined && !('msg' in line)) (line as { msg?: string }).msg = msg;
+  if (msg !== undefined && !('msg' in line)) (line as { msg?: MessageName }).msg = msg;
   traceWhole(turn, line);
 }
 

@@ -3,7 +3,8 @@
  *
  * The contract with nemesis, checker and report is `docs/trace.md`, not these types: they share none with the broker,
  * and a test holds all of them to the page. A core emits the fields here; the driver puts `seq`, `time`, `node` and
- * `boot` in front ({@link TraceLine}).
+ * `boot` in front ({@link WrittenLine}), and tells the message behind a line by its name ({@link TraceLine}): a text for
+ * each of them would be most of what a simulated run keeps.
  *
  * Invariant: a line says only what the core has done in this step, never what it expects.
  */
@@ -29,14 +30,26 @@ export type TruncationEvidence =
     }
   | { readonly leader: NodeId; readonly leaderStart: number; readonly leaderEnd: number };
 
-interface OnPartition {
-  readonly partition: string;
-  readonly leaderEpoch: number;
-  /** The message that caused it, `<client id>#<correlation id>`. */
-  readonly msg?: string | undefined;
+/** Names one message: who sent it, and under which of its correlation ids. */
+export interface MessageName {
+  readonly clientId: string;
+  readonly correlationId: number;
 }
 
-export type TraceEvent =
+interface OnPartition<Msg> {
+  readonly partition: string;
+  readonly leaderEpoch: number;
+  /** The message that caused it. */
+  readonly msg?: Msg | undefined;
+}
+
+/** What a core emits. */
+export type TraceEvent = EventNaming<MessageName>;
+
+/** The same as it is told, a message named by `<client id>#<correlation id>`. */
+export type ToldEvent = EventNaming<string>;
+
+type EventNaming<Msg> =
   | { readonly event: 'start'; readonly port: number; readonly build: string; readonly defects: readonly string[] }
   | {
       readonly event: 'recover';
@@ -50,26 +63,26 @@ export type TraceEvent =
       readonly epochs: readonly (readonly [epoch: number, startOffset: number])[];
     }
   | { readonly event: 'stop' }
-  | ({ readonly event: 'append'; readonly batches: readonly TracedBatch[] } & OnPartition)
+  | ({ readonly event: 'append'; readonly batches: readonly TracedBatch[] } & OnPartition<Msg>)
   | ({
       readonly event: 'fetch';
       readonly follower: NodeId;
       readonly offset: number;
       readonly leo: number;
-    } & OnPartition)
+    } & OnPartition<Msg>)
   | ({
       readonly event: 'hw';
       readonly from: number;
       readonly to: number;
       readonly isr?: readonly NodeId[] | undefined;
-    } & OnPartition)
+    } & OnPartition<Msg>)
   | ({
       readonly event: 'ack';
       readonly base: number;
       readonly last: number;
       readonly acks: -1 | 0 | 1;
       readonly isr: readonly NodeId[];
-    } & OnPartition)
+    } & OnPartition<Msg>)
   | ({
       readonly event: 'role';
       readonly role: 'leader' | 'follower';
@@ -77,21 +90,26 @@ export type TraceEvent =
       readonly leo: number;
       readonly hw: number;
       readonly isr: readonly NodeId[];
-    } & OnPartition)
+    } & OnPartition<Msg>)
   | ({
       readonly event: 'truncation';
       readonly from: number;
       readonly to: number;
       readonly rule: TruncationRule;
       readonly evidence: TruncationEvidence;
-    } & OnPartition)
+    } & OnPartition<Msg>)
   | ({
       readonly event: 'fenced';
       readonly by: string;
       readonly requestEpoch: number;
       readonly from: string;
-    } & OnPartition)
-  | ({ readonly event: 'log-start'; readonly from: number; readonly to: number; readonly reason: string } & OnPartition)
+    } & OnPartition<Msg>)
+  | ({
+      readonly event: 'log-start';
+      readonly from: number;
+      readonly to: number;
+      readonly reason: string;
+    } & OnPartition<Msg>)
   | { readonly event: 'delete'; readonly partition: string }
   /* The controller's. */
   | { readonly event: 'create'; readonly partition: string; readonly replicas: readonly NodeId[] }
@@ -102,36 +120,53 @@ export type TraceEvent =
       readonly isr: readonly NodeId[];
       readonly clean: boolean;
       readonly reason: string;
-    } & OnPartition)
+    } & OnPartition<Msg>)
   | ({
       readonly event: 'isr';
       readonly from: readonly NodeId[];
       readonly to: readonly NodeId[];
       readonly reason: string;
-    } & OnPartition)
+    } & OnPartition<Msg>)
   | { readonly event: 'fence'; readonly broker: NodeId; readonly reason: string }
   | { readonly event: 'unfence'; readonly broker: NodeId };
 
-/** A line as it stands in the trace. */
-export type TraceLine = {
+interface Stamp {
   readonly seq: number;
   /** Nanoseconds on the run's monotonic clock. */
   readonly time: number;
   readonly node: Peer;
   readonly boot: number;
-} & TraceEvent;
+}
+
+/** A line as a driver completes it. */
+export type WrittenLine = Stamp & TraceEvent;
+
+/** A line as it stands in the trace. */
+export type TraceLine = Stamp & ToldEvent;
+
+export function messageText({ clientId, correlationId }: MessageName): string {
+  return `${clientId}#${correlationId}`;
+}
+
+/** The same with the name of its message as a text. */
+export function told(line: WrittenLine): TraceLine;
+export function told(event: TraceEvent): ToldEvent;
+export function told(event: TraceEvent): ToldEvent {
+  const msg = 'msg' in event ? event.msg : undefined;
+  return { ...event, ...(msg === undefined ? {} : { msg: messageText(msg) }) } as ToldEvent;
+}
 
 /*
  * Nearly all lines are of four kinds. These are made whole, in one go, with room for what the driver puts in front: an
  * object that grows afterwards is moved each time, and stays larger than it need be. What is undefined is not written.
  */
 
-export function appendLine(
+export function appendLine<Msg>(
   partition: string,
   leaderEpoch: number,
   batches: readonly TracedBatch[],
-  msg: string | undefined,
-): TraceEvent {
+  msg: Msg | undefined,
+): EventNaming<Msg> {
   return {
     event: 'append',
     partition,
@@ -142,17 +177,17 @@ export function appendLine(
     time: undefined,
     node: undefined,
     boot: undefined,
-  } as TraceEvent;
+  } as EventNaming<Msg>;
 }
 
-export function fetchLine(
+export function fetchLine<Msg>(
   partition: string,
   leaderEpoch: number,
   follower: NodeId,
   offset: number,
   leo: number,
-  msg: string | undefined,
-): TraceEvent {
+  msg: Msg | undefined,
+): EventNaming<Msg> {
   return {
     event: 'fetch',
     partition,
@@ -165,18 +200,18 @@ export function fetchLine(
     time: undefined,
     node: undefined,
     boot: undefined,
-  } as TraceEvent;
+  } as EventNaming<Msg>;
 }
 
 /** `isr` on a leader only. */
-export function hwLine(
+export function hwLine<Msg>(
   partition: string,
   leaderEpoch: number,
   from: number,
   to: number,
   isr: readonly NodeId[] | undefined,
-  msg: string | undefined,
-): TraceEvent {
+  msg: Msg | undefined,
+): EventNaming<Msg> {
   return {
     event: 'hw',
     partition,
@@ -189,18 +224,18 @@ export function hwLine(
     time: undefined,
     node: undefined,
     boot: undefined,
-  } as TraceEvent;
+  } as EventNaming<Msg>;
 }
 
-export function ackLine(
+export function ackLine<Msg>(
   partition: string,
   leaderEpoch: number,
   base: number,
   last: number,
   acks: -1 | 0 | 1,
   isr: readonly NodeId[],
-  msg: string | undefined,
-): TraceEvent {
+  msg: Msg | undefined,
+): EventNaming<Msg> {
   return {
     event: 'ack',
     partition,
@@ -214,7 +249,7 @@ export function ackLine(
     time: undefined,
     node: undefined,
     boot: undefined,
-  } as TraceEvent;
+  } as EventNaming<Msg>;
 }
 
 const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));

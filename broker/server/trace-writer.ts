@@ -9,6 +9,7 @@
  */
 import * as fs from 'node:fs';
 import type { Peer } from '../core/step.ts';
+import { told } from '../core/trace.ts';
 import type { TraceEvent } from '../core/trace.ts';
 import type { ClockNs } from './clock.ts';
 
@@ -31,7 +32,7 @@ export function traceWriter(descriptor: number, { node, boot }: TraceIdentity, c
   return {
     write(event) {
       // A core leaves room in some lines for what is put in front here.
-      const line = { seq, time: 0, node, boot, ...event };
+      const line = { seq, time: 0, node, boot, ...told(event) };
       writeLine(descriptor, `${JSON.stringify(Object.assign(line, { seq, time: clock(), node, boot }))}\n`);
       seq += 1;
     },

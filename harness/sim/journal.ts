@@ -8,6 +8,7 @@
  *
  * Invariant: two runs of the same program that have equal hashes after an event took the same events up to it.
  */
+import { told } from '../../broker/core/trace.ts';
 import type { TraceEvent } from '../../broker/core/trace.ts';
 import type { Endpoint, Lane, Message } from './network.ts';
 import { RollingHash } from './rolling-hash.ts';
@@ -80,7 +81,7 @@ export class Journal {
   traced(node: Endpoint, line: TraceEvent): void {
     this.#hash.word(node.place);
     this.#line(line);
-    if (this.#onEvent !== undefined) this.#happened.push(() => `${node.name} writes ${JSON.stringify(line)}`);
+    if (this.#onEvent !== undefined) this.#happened.push(() => `${node.name} writes ${JSON.stringify(told(line))}`);
   }
 
   /** Tells the event that began last. */
@@ -125,7 +126,7 @@ export class Journal {
       this.#nodes(line.isr);
     } else {
       hash.word(OTHER);
-      hash.value(line);
+      hash.value(told(line));
     }
   }
 

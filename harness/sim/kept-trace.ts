@@ -9,9 +9,16 @@
  * Invariant: what is read is what was put in, field by field and in the same order. An object that was handed out is the
  * reader's own, so nobody can change the trace through it.
  */
-import { ackLine, appendLine, fetchLine, hashOf, hwLine } from '../../broker/core/trace.ts';
+import { ackLine, appendLine, fetchLine, hashOf, hwLine, messageText, told } from '../../broker/core/trace.ts';
 import type { Peer } from '../../broker/core/step.ts';
-import type { TracedBatch, TraceEvent, TraceLine } from '../../broker/core/trace.ts';
+import type {
+  MessageName,
+  ToldEvent,
+  TracedBatch,
+  TraceEvent,
+  TraceLine,
+  WrittenLine,
+} from '../../broker/core/trace.ts';
 
 const APPEND = 0;
 const FETCH = 1;
@@ -21,37 +28,37 @@ const OTHER = 4;
 
 /** Rows come in blocks, so that nothing is copied as a trace grows. */
 const ROWS_IN_BLOCK = 4_096;
-/** Of each row: kind, node (0 for the controller), boot, seq, partition, leader epoch, and two that depend on the kind. */
-const SMALL = 8;
-/** Of each row: time, and two that depend on the kind. */
-const LARGE = 3;
-const NO_ISR = -1;
+/** Of each row: kind, node (0 for the controller), boot, seq, partition, leader epoch, two that depend on the kind, client. */
+const SMALL = 9;
+/** Of each row: time, two that depend on the kind, correlation id. */
+const LARGE = 4;
+const NONE = -1;
 const CODE_OF_0 = 48;
 const CODE_OF_A = 97;
 
 interface Block {
   readonly small: Int32Array;
   readonly large: Float64Array;
-  readonly messages: (string | undefined)[];
 }
 
-type Line<E extends TraceEvent['event']> = TraceLine & { readonly event: E };
+type Line<E extends TraceEvent['event']> = WrittenLine & { readonly event: E };
 
 export class KeptTrace implements Iterable<TraceLine> {
   #length = 0;
   readonly #blocks: Block[] = [];
   #newest: Block = emptyBlock(0);
   readonly #partitions = new Names<string>();
+  readonly #clients = new Names<string>();
   readonly #isrs = new Names<readonly number[]>();
   readonly #batches = new KeptBatches();
-  readonly #others: TraceLine[] = [];
+  readonly #others: WrittenLine[] = [];
 
   get length(): number {
     return this.#length;
   }
 
   /** Keeps a line; the object is not held, unless it is of a rare kind, and then it is not to be changed any more. */
-  push(line: TraceLine): void {
+  push(line: WrittenLine): void {
     if (line.event === 'append') this.#append(line);
     else if (line.event === 'fetch') this.#fetch(line);
     else if (line.event === 'hw') this.#highWatermark(line);
@@ -79,7 +86,7 @@ export class KeptTrace implements Iterable<TraceLine> {
 
   #highWatermark({ node, boot, seq, time, partition, leaderEpoch, msg, from, to, isr }: Line<'hw'>): void {
     const row = this.#row(HIGH_WATERMARK, node, boot, seq, time, partition, leaderEpoch, msg);
-    this.#newest.small[row * SMALL + 6] = isr === undefined ? NO_ISR : this.#isrs.idOf(isr);
+    this.#newest.small[row * SMALL + 6] = isr === undefined ? NONE : this.#isrs.idOf(isr);
     this.#newest.large[row * LARGE + 1] = from;
     this.#newest.large[row * LARGE + 2] = to;
   }
@@ -92,7 +99,7 @@ export class KeptTrace implements Iterable<TraceLine> {
     this.#newest.large[row * LARGE + 2] = last;
   }
 
-  #other(line: TraceLine): void {
+  #other(line: WrittenLine): void {
     const row = this.#nextRow();
     this.#newest.small[row * SMALL] = OTHER;
     this.#newest.small[row * SMALL + 6] = this.#others.length;
@@ -107,10 +114,10 @@ export class KeptTrace implements Iterable<TraceLine> {
     time: number,
     partition: string,
     leaderEpoch: number,
-    message: string | undefined,
+    message: MessageName | undefined,
   ): number {
     const row = this.#nextRow();
-    const { small, large, messages } = this.#newest;
+    const { small, large } = this.#newest;
     const at = row * SMALL;
     small[at] = kind;
     small[at + 1] = node === 'controller' ? 0 : node;
@@ -119,7 +126,11 @@ export class KeptTrace implements Iterable<TraceLine> {
     small[at + 4] = this.#partitions.idOf(partition);
     small[at + 5] = leaderEpoch;
     large[row * LARGE] = time;
-    messages[row] = message;
+    if (message === undefined) small[at + 8] = NONE;
+    else {
+      small[at + 8] = this.#clients.idOf(message.clientId);
+      large[row * LARGE + 3] = message.correlationId;
+    }
     return row;
   }
 
@@ -135,12 +146,12 @@ export class KeptTrace implements Iterable<TraceLine> {
   }
 
   #line(index: number): TraceLine {
-    const { small, large, messages } = this.#blocks[Math.floor(index / ROWS_IN_BLOCK)]!;
+    const { small, large } = this.#blocks[Math.floor(index / ROWS_IN_BLOCK)]!;
     const row = index % ROWS_IN_BLOCK;
     const at = row * SMALL;
-    if (small[at] === OTHER) return this.#others[small[at + 6]!]!;
+    if (small[at] === OTHER) return told(this.#others[small[at + 6]!]!);
     const node = small[at + 1]!;
-    const event = this.#event(small, at, large, row * LARGE, messages[row]);
+    const event = this.#event(small, at, large, row * LARGE);
     return Object.assign(event, {
       seq: small[at + 3]!,
       time: large[row * LARGE]!,
@@ -149,16 +160,21 @@ export class KeptTrace implements Iterable<TraceLine> {
     });
   }
 
-  #event(small: Int32Array, at: number, large: Float64Array, wide: number, message: string | undefined): TraceEvent {
+  #event(small: Int32Array, at: number, large: Float64Array, wide: number): ToldEvent {
     const partition = this.#partitions.named(small[at + 4]!);
     const leaderEpoch = small[at + 5]!;
     const [one, two] = [small[at + 6]!, small[at + 7]!];
     const [from, to] = [large[wide + 1]!, large[wide + 2]!];
+    const client = small[at + 8]!;
+    const message =
+      client === NONE
+        ? undefined
+        : messageText({ clientId: this.#clients.named(client), correlationId: large[wide + 3]! });
     const kind = small[at];
     if (kind === APPEND) return appendLine(partition, leaderEpoch, this.#batches.some(from, one), message);
     if (kind === FETCH) return fetchLine(partition, leaderEpoch, one, from, to, message);
     if (kind === HIGH_WATERMARK) {
-      const isr = one === NO_ISR ? undefined : this.#isrs.named(one);
+      const isr = one === NONE ? undefined : this.#isrs.named(one);
       return hwLine(partition, leaderEpoch, from, to, isr, message);
     }
     return ackLine(partition, leaderEpoch, from, to, two as -1 | 0 | 1, this.#isrs.named(one), message);
@@ -169,7 +185,6 @@ function emptyBlock(rows: number): Block {
   return {
     small: new Int32Array(rows * SMALL),
     large: new Float64Array(rows * LARGE),
-    messages: Array.from({ length: rows }, () => undefined),
   };
 }
 

@@ -14,7 +14,7 @@
  * Invariant: a node's core is stepped only while its process runs; what arrives while it is paused waits, in order.
  */
 import type { CoreEvent, Effect, Peer } from '../../broker/core/step.ts';
-import type { TraceLine } from '../../broker/core/trace.ts';
+import type { WrittenLine } from '../../broker/core/trace.ts';
 import {
   carriedRequest,
   carriedResponse,
@@ -68,7 +68,7 @@ export interface KernelOptions {
   /** From which the network draws its times and losses, and the disks what a power loss leaves; without it, nothing is random. */
   readonly random?: Random;
   /** Told every trace line, as it is written. */
-  readonly onTrace?: (line: TraceLine) => void;
+  readonly onTrace?: (line: WrittenLine) => void;
   /** Told every message that is taken in, just before. */
   readonly onMessage?: (lane: Lane, message: Message) => void;
   /** Told every event after it has happened, with the hash over all events so far. */

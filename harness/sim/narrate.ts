@@ -5,7 +5,7 @@
  * `docs/scenarios.md`.
  */
 import type { NodeId } from '../../broker/core/step.ts';
-import type { TraceEvent, TraceLine } from '../../broker/core/trace.ts';
+import type { ToldEvent, TraceLine } from '../../broker/core/trace.ts';
 import { errorName } from '../../broker/protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Lane, Message } from './network.ts';
@@ -103,7 +103,7 @@ interface Told {
   readonly what: string;
 }
 
-type Line<E extends TraceEvent['event']> = TraceEvent & { readonly event: E };
+type Line<E extends ToldEvent['event']> = ToldEvent & { readonly event: E };
 
 function recovered(line: Line<'recover'>): string {
   const lost = line.cut === 'none' ? '' : `, it ended at ${line.from} before (${line.cut})`;

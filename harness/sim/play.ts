@@ -10,6 +10,7 @@ import { findPartition } from '../../broker/controller/metadata.ts';
 import type { PartitionState } from '../../broker/controller/metadata.ts';
 import type { Partition } from '../../broker/core/partition.ts';
 import type { NodeId, Peer } from '../../broker/core/step.ts';
+import { told } from '../../broker/core/trace.ts';
 import type { TraceLine } from '../../broker/core/trace.ts';
 import { decodeRecords, encodeRecordSet, errorName, parseRecordSet } from '../../broker/protocol/index.ts';
 import type { ApiName, RecordSet, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
@@ -94,7 +95,7 @@ export class Play {
       defects,
       settings,
       codec: true,
-      onTrace: (line) => this.#onTrace(line),
+      onTrace: (line) => this.#onTrace(told(line)),
       onMessage: (lane, message) => this.#onMessage(lane, message),
       onCrash: (node, message) => this.narrate(nodeName(String(node)), `BREAKS A RULE OF ITS OWN and ends: ${message}`),
     });

@@ -8,7 +8,7 @@
  * reaches the core only when the one before it has been answered or released.
  */
 import type { CoreEvent, Effect, Origin, Peer, RespondEffect, SendEffect } from '../../broker/core/step.ts';
-import type { TraceEvent, TraceLine } from '../../broker/core/trace.ts';
+import type { TraceEvent, WrittenLine } from '../../broker/core/trace.ts';
 import type { RandomStream } from '../plan/random.ts';
 import { performOnDisk, readRecords } from './disk-effects.ts';
 import { Disk } from './disk.ts';
@@ -331,7 +331,7 @@ export class SimNode implements Endpoint, Schedulable {
     const { nowNs, options, journal } = this.#kernel;
     journal.traced(this, line);
     if (options.onTrace === undefined) return;
-    const completed = line as Writable<TraceLine>;
+    const completed = line as Writable<WrittenLine>;
     completed.seq = this.#traceSeq++;
     completed.time = nowNs;
     completed.node = this.id;

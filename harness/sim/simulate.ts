@@ -9,7 +9,7 @@
  * Left out: files, and the verdict.
  */
 import { buildNames } from '../../broker/core/builds.ts';
-import type * as brokerTrace from '../../broker/core/trace.ts';
+import type { WrittenLine } from '../../broker/core/trace.ts';
 import type { Key, Operation } from '../../checker/history.ts';
 import type { NodeName, TraceLine } from '../../nemesis/ports.ts';
 import { endsOf, isChange, leadersOf, unrest } from '../../nemesis/rest.ts';
@@ -243,8 +243,9 @@ class SimulatedRun {
     this.#onlooker.onMessage?.(lane, message, this.#cluster.kernel.nowNs);
   }
 
-  #take(written: brokerTrace.TraceLine): void {
+  #take(written: WrittenLine): void {
     this.#trace.push(written);
+    /* Neither the view nor the conductor asks for the message behind a line. */
     const line = written as unknown as TraceLine;
     foldLine(this.#view, line);
     if (isChange(line)) {

@@ -5,7 +5,7 @@ import { isLed } from '../leader.ts';
 import type { Led } from '../leader.ts';
 import { isInformed, knownPartition } from '../metadata.ts';
 import type { Partition } from '../partition.ts';
-import { messageOf, trace } from '../state.ts';
+import { trace } from '../state.ts';
 import type { Turn } from '../state.ts';
 import type { Origin } from '../step.ts';
 
@@ -44,8 +44,8 @@ export function leadership(
     if (caller !== undefined) {
       const { api: by, origin } = caller;
       // The refused request, also where it had waited and something else brought its refusal.
-      const msg = messageOf(origin);
-      trace(turn, { event: 'fenced', partition: key, leaderEpoch, by, requestEpoch, from: origin.clientId, msg });
+      const from = origin.clientId;
+      trace(turn, { event: 'fenced', partition: key, leaderEpoch, by, requestEpoch, from, msg: origin });
     }
     return requestEpoch < leaderEpoch ? ErrorCode.FENCED_LEADER_EPOCH : ErrorCode.UNKNOWN_LEADER_EPOCH;
   }

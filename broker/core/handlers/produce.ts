@@ -11,10 +11,11 @@ import { appendProduced, hasEnoughReplicas, isLed } from '../leader.ts';
 import type { Partition } from '../partition.ts';
 import { isFull, park } from '../purgatory.ts';
 import type { ProduceOutcome, WaitingProduce } from '../purgatory.ts';
-import { messageOf, nsPerMs, traceWhole } from '../state.ts';
+import { nsPerMs, traceWhole } from '../state.ts';
 import type { Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
 import { ackLine } from '../trace.ts';
+import type { MessageName } from '../trace.ts';
 import { leadership, replicaOf } from './leadership.ts';
 
 interface TopicAnswer {
@@ -99,7 +100,7 @@ function settle(turn: Turn, request: WaitingProduce, outcome: ProduceOutcome): n
   if (!isLed(partition)) return whenDeposed(turn);
   if (partition.highWatermark <= last) return null;
   if (!hasEnoughReplicas(turn, partition)) return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND;
-  traceAck(turn, outcome, -1, messageOf(request.origin));
+  traceAck(turn, outcome, -1, request.origin);
   return ErrorCode.NONE;
 }
 
@@ -121,7 +122,7 @@ function validate(records: RecordSet | null): number {
   return contiguous && (batch.attributes & transactionBits) === 0 ? ErrorCode.NONE : ErrorCode.INVALID_RECORD;
 }
 
-function traceAck(turn: Turn, { appended }: ProduceOutcome, acks: -1 | 0 | 1, msg: string | undefined): void {
+function traceAck(turn: Turn, { appended }: ProduceOutcome, acks: -1 | 0 | 1, msg: MessageName | undefined): void {
   if (appended === null) return;
   const { partition, base, last } = appended;
   const { key, leaderEpoch, isr } = partition;

@@ -258,7 +258,7 @@ describe('a fetch', () => {
     const cluster = pair();
     const [waiting] = cluster.node(1).state.purgatory.waiting;
     cluster.push({ leader: 1, epoch: 1, isr: [1, 2] }, [1]);
-    const msg = `broker-2.1#${waiting!.origin.correlationId}`;
+    const msg = { clientId: 'broker-2.1', correlationId: waiting!.origin.correlationId };
     expect(cluster.lines(1, 'fenced')).toMatchObject([{ by: 'Fetch', requestEpoch: 0, from: 'broker-2.1', msg }]);
   });
 

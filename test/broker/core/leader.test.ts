@@ -52,13 +52,13 @@ describe('a produce', () => {
     cluster.deliver();
     expect(cluster.produced(sent)).toBe(ErrorCode.NONE);
     const [ack] = cluster.lines(1, 'ack');
-    expect(ack).toMatchObject({ base: 0, last: 0, acks: -1, msg: `client-0#${sent}` });
+    expect(ack).toMatchObject({ base: 0, last: 0, acks: -1, msg: { clientId: 'client-0', correlationId: sent } });
     const [append] = cluster.lines(1, 'append');
     expect(append).toMatchObject({
-      msg: `client-0#${sent}`,
+      msg: { clientId: 'client-0', correlationId: sent },
       batches: [{ base: 0, last: 0, epoch: 0, hash: '00000007' }],
     });
-    expect(cluster.lines(2, 'append')).toMatchObject([{ msg: expect.stringMatching(/^broker-2\.1#\d+$/) }]);
+    expect(cluster.lines(2, 'append')).toMatchObject([{ msg: { clientId: 'broker-2.1' } }]);
   });
 
   it('is refused before the append where the ISR is too small, and only with acks=all', () => {

@@ -3,6 +3,7 @@
  * cuts, all drawn from a seed.
  */
 import { encodeRecordSet } from '../../../broker/protocol/index.ts';
+import { told } from '../../../broker/core/trace.ts';
 import type { TraceLine } from '../../../broker/core/trace.ts';
 import { createRandom } from '../../../harness/plan/random.ts';
 import type { RandomStream } from '../../../harness/plan/random.ts';
@@ -34,7 +35,7 @@ export function randomRun(
     builds: new Map(brokers.map((node, index) => [node, builds[index % builds.length]!])),
     settings: { ...scenarioDefaults, replicaLagTimeMaxMs: 500 },
     onTrace: (line) => {
-      trace.push(line);
+      trace.push(told(line));
       options.onTrace?.(line);
     },
   });

@@ -10,7 +10,7 @@ const hashOf = (...values: readonly unknown[]) => {
 
 test('the same values in the same order give the same hash, on every machine', () => {
   expect(hashOf(1, 'tide-0', [true, null], { hw: 4 })).toBe(hashOf(1, 'tide-0', [true, null], { hw: 4 }));
-  expect(hashOf('tide', 2 ** 40 + 1, 0.5)).toBe('caef36eae9fd11ae');
+  expect(hashOf('tide', 2 ** 40 + 1, 0.5)).toBe('5659dabe5f250b45');
 });
 
 test('another value or another order gives another hash', () => {
