@@ -76,9 +76,11 @@ export function planOfJob(job: SearchJob): PlanJob {
 
 function violationsOf(results: RunResults, trace: Simulation['trace']): Violation[] {
   const bySignature = new Map<string, Violation>();
-  for (const anomaly of results.anomalies) {
-    if (anomaly.class !== 'violation') continue;
-    const signature = signatureOf(anomaly, trace);
+  const found = results.anomalies.filter((anomaly) => anomaly.class === 'violation');
+  /* Each signature reads the trace. */
+  const lines = found.length === 0 ? [] : [...trace];
+  for (const anomaly of found) {
+    const signature = signatureOf(anomaly, lines);
     if (!bySignature.has(signature))
       bySignature.set(signature, { kind: anomaly.kind, signature, summary: anomaly.summary });
   }

@@ -7,7 +7,6 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import { checkRun } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { collectedBytes } from '../check/collected-bytes.ts';
@@ -22,13 +21,6 @@ import type { RunReport } from './run.ts';
 import { writeSimulationFiles } from './simulated-files.ts';
 
 export { planOf } from './plan.ts';
-
-/*
- * A core is many small functions that call each other, and the engine stops putting callees into their callers long
- * before one event is compiled as a whole. With more room it simulates about a sixth faster. This changes how code is
- * compiled, never what it does.
- */
-setFlagsFromString('--max-inlined-bytecode-size-cumulative=3000');
 
 /** How a simulated run is called in its results. */
 export interface SimulatedRunName {

@@ -37,9 +37,11 @@ export function judge(request: SimulationRequest): Judged {
   const simulation = simulate(request);
   const results = checkSimulation(simulation, request);
   const violations = new Map<string, Anomaly>();
-  for (const anomaly of results.anomalies) {
-    if (anomaly.class !== 'violation') continue;
-    const signature = signatureOf(anomaly, simulation.trace);
+  const found = results.anomalies.filter((anomaly) => anomaly.class === 'violation');
+  /* Each signature reads the trace. */
+  const trace = found.length === 0 ? [] : [...simulation.trace];
+  for (const anomaly of found) {
+    const signature = signatureOf(anomaly, trace);
     if (!violations.has(signature)) violations.set(signature, anomaly);
   }
   return { simulation, results, violations };

@@ -9,7 +9,7 @@
  * Invariant: what is read is what was put in, field by field and in the same order. An object that was handed out is the
  * reader's own, so nobody can change the trace through it.
  */
-import { ackLine, appendLine, fetchLine, hashOf, hwLine, messageText, told } from '../../broker/core/trace.ts';
+import { ackLine, appendLine, fetchLine, hashOf, hwLine, told } from '../../broker/core/trace.ts';
 import type { Peer } from '../../broker/core/step.ts';
 import type {
   MessageName,
@@ -150,26 +150,23 @@ export class KeptTrace implements Iterable<TraceLine> {
     const row = index % ROWS_IN_BLOCK;
     const at = row * SMALL;
     if (small[at] === OTHER) return told(this.#others[small[at + 6]!]!);
+    const line = this.#event(small, at, large, row * LARGE) as Writable<TraceLine>;
     const node = small[at + 1]!;
-    const event = this.#event(small, at, large, row * LARGE);
-    return Object.assign(event, {
-      seq: small[at + 3]!,
-      time: large[row * LARGE]!,
-      node: node === 0 ? ('controller' as const) : node,
-      boot: small[at + 2]!,
-    });
+    line.seq = small[at + 3]!;
+    line.time = large[row * LARGE]!;
+    line.node = node === 0 ? 'controller' : node;
+    line.boot = small[at + 2]!;
+    return line;
   }
 
   #event(small: Int32Array, at: number, large: Float64Array, wide: number): ToldEvent {
     const partition = this.#partitions.named(small[at + 4]!);
     const leaderEpoch = small[at + 5]!;
-    const [one, two] = [small[at + 6]!, small[at + 7]!];
-    const [from, to] = [large[wide + 1]!, large[wide + 2]!];
+    const one = small[at + 6]!;
+    const from = large[wide + 1]!;
+    const to = large[wide + 2]!;
     const client = small[at + 8]!;
-    const message =
-      client === NONE
-        ? undefined
-        : messageText({ clientId: this.#clients.named(client), correlationId: large[wide + 3]! });
+    const message = client === NONE ? undefined : `${this.#clients.named(client)}#${large[wide + 3]!}`;
     const kind = small[at];
     if (kind === APPEND) return appendLine(partition, leaderEpoch, this.#batches.some(from, one), message);
     if (kind === FETCH) return fetchLine(partition, leaderEpoch, one, from, to, message);
@@ -177,7 +174,8 @@ export class KeptTrace implements Iterable<TraceLine> {
       const isr = one === NONE ? undefined : this.#isrs.named(one);
       return hwLine(partition, leaderEpoch, from, to, isr, message);
     }
-    return ackLine(partition, leaderEpoch, from, to, two as -1 | 0 | 1, this.#isrs.named(one), message);
+    const acks = small[at + 7] as -1 | 0 | 1;
+    return ackLine(partition, leaderEpoch, from, to, acks, this.#isrs.named(one), message);
   }
 }
 
@@ -187,6 +185,9 @@ function emptyBlock(rows: number): Block {
     large: new Float64Array(rows * LARGE),
   };
 }
+
+/** A line while what a driver adds is put into it. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Batches of `append` lines, one after the other. */
 class KeptBatches {
@@ -211,12 +212,13 @@ class KeptBatches {
   }
 
   some(first: number, count: number): TracedBatch[] {
-    return Array.from({ length: count }, (_, offset) => {
-      const place = first + offset;
+    const found: TracedBatch[] = [];
+    for (let place = first; place < first + count; place += 1) {
       const block = this.#blocks[Math.floor(place / ROWS_IN_BLOCK)]!;
       const at = (place % ROWS_IN_BLOCK) * 4;
-      return { base: block[at]!, last: block[at + 1]!, epoch: block[at + 2]!, hash: hashOf(block[at + 3]!) };
-    });
+      found.push({ base: block[at]!, last: block[at + 1]!, epoch: block[at + 2]!, hash: hashOf(block[at + 3]!) });
+    }
+    return found;
   }
 }
 
