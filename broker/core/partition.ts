@@ -18,8 +18,8 @@ import type { Waiting } from './purgatory.ts';
 import { trace, traceWhole } from './state.ts';
 import type { Turn } from './state.ts';
 import type { NodeId, RecoveredLog } from './step.ts';
-import { appendLine, hashOf, hwLine, tracedEpochs } from './trace.ts';
-import type { TracedBatch, TraceEvent, TruncationEvidence, TruncationRule } from './trace.ts';
+import { appendLine, hwLine, tracedEpochs } from './trace.ts';
+import type { EmittedBatch, TraceEvent, TruncationEvidence, TruncationRule } from './trace.ts';
 
 /** What a fetch is told of one partition. */
 export type FetchAnswer = ResponseBody<'Fetch'>['responses'][number]['partitions'][number];
@@ -109,7 +109,7 @@ export function append(
   bytes: Uint8Array | LogRange,
 ): void {
   const { key, log, leaderEpoch } = partition;
-  traceWhole(turn, appendLine(key, leaderEpoch, batches.map(traced), turn.msg));
+  traceWhole(turn, appendLine(key, leaderEpoch, batches.map(emitted), turn.msg));
   const position = appendBatches(log, batches);
   turn.effects.push({ type: 'append', log: key, position, batches, bytes });
   const { keepsEpochCache, epochConflict } = turn.state.build;
@@ -184,11 +184,6 @@ function setEpochs(turn: Turn, partition: Partition, epochs: EpochCache): void {
   turn.effects.push({ type: 'epoch-checkpoint', log: partition.key, entries: epochs });
 }
 
-function traced(batch: BatchInfo): TracedBatch {
-  return {
-    base: batch.baseOffset,
-    last: batch.lastOffset,
-    epoch: batch.leaderEpoch,
-    hash: hashOf(batch.crc),
-  };
+function emitted({ baseOffset, lastOffset, leaderEpoch, crc }: BatchInfo): EmittedBatch {
+  return { base: baseOffset, last: lastOffset, epoch: leaderEpoch, crc };
 }

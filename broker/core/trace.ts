@@ -3,12 +3,20 @@
  *
  * The contract with nemesis, checker and report is `docs/trace.md`, not these types: they share none with the broker,
  * and a test holds all of them to the page. A core emits the fields here; the driver puts `seq`, `time`, `node` and
- * `boot` in front ({@link WrittenLine}), and tells the message behind a line by its name ({@link TraceLine}): a text for
- * each of them would be most of what a simulated run keeps.
+ * `boot` in front ({@link WrittenLine}), and makes texts of the names of messages and of checksums ({@link TraceLine}):
+ * these would be most of what a simulated run makes and keeps.
  *
  * Invariant: a line says only what the core has done in this step, never what it expects.
  */
 import type { EpochEntry, NodeId, Peer } from './step.ts';
+
+/** A batch as a core emits it. */
+export interface EmittedBatch {
+  readonly base: number;
+  readonly last: number;
+  readonly epoch: number;
+  readonly crc: number;
+}
 
 export interface TracedBatch {
   readonly base: number;
@@ -44,12 +52,12 @@ interface OnPartition<Msg> {
 }
 
 /** What a core emits. */
-export type TraceEvent = EventNaming<MessageName>;
+export type TraceEvent = EventOf<MessageName, EmittedBatch>;
 
 /** The same as it is told, a message named by `<client id>#<correlation id>`. */
-export type ToldEvent = EventNaming<string>;
+export type ToldEvent = EventOf<string, TracedBatch>;
 
-type EventNaming<Msg> =
+type EventOf<Msg, Batch> =
   | { readonly event: 'start'; readonly port: number; readonly build: string; readonly defects: readonly string[] }
   | {
       readonly event: 'recover';
@@ -63,7 +71,7 @@ type EventNaming<Msg> =
       readonly epochs: readonly (readonly [epoch: number, startOffset: number])[];
     }
   | { readonly event: 'stop' }
-  | ({ readonly event: 'append'; readonly batches: readonly TracedBatch[] } & OnPartition<Msg>)
+  | ({ readonly event: 'append'; readonly batches: readonly Batch[] } & OnPartition<Msg>)
   | ({
       readonly event: 'fetch';
       readonly follower: NodeId;
@@ -148,12 +156,18 @@ export function messageText({ clientId, correlationId }: MessageName): string {
   return `${clientId}#${correlationId}`;
 }
 
-/** The same with the name of its message as a text. */
+/** The same with texts where a core emits less. */
 export function told(line: WrittenLine): TraceLine;
 export function told(event: TraceEvent): ToldEvent;
 export function told(event: TraceEvent): ToldEvent {
-  const msg = 'msg' in event ? event.msg : undefined;
-  return { ...event, ...(msg === undefined ? {} : { msg: messageText(msg) }) } as ToldEvent;
+  const line: Record<string, unknown> = { ...event };
+  if ('msg' in event && event.msg !== undefined) line['msg'] = messageText(event.msg);
+  if (event.event === 'append') line['batches'] = event.batches.map(toldBatch);
+  return line as ToldEvent;
+}
+
+function toldBatch({ base, last, epoch, crc }: EmittedBatch): TracedBatch {
+  return { base, last, epoch, hash: hashOf(crc) };
 }
 
 /*
@@ -161,12 +175,12 @@ export function told(event: TraceEvent): ToldEvent {
  * object that grows afterwards is moved each time, and stays larger than it need be. What is undefined is not written.
  */
 
-export function appendLine<Msg>(
+export function appendLine<Msg, Batch>(
   partition: string,
   leaderEpoch: number,
-  batches: readonly TracedBatch[],
+  batches: readonly Batch[],
   msg: Msg | undefined,
-): EventNaming<Msg> {
+): EventOf<Msg, Batch> {
   return {
     event: 'append',
     partition,
@@ -177,7 +191,7 @@ export function appendLine<Msg>(
     time: undefined,
     node: undefined,
     boot: undefined,
-  } as EventNaming<Msg>;
+  } as EventOf<Msg, Batch>;
 }
 
 export function fetchLine<Msg>(
@@ -187,7 +201,7 @@ export function fetchLine<Msg>(
   offset: number,
   leo: number,
   msg: Msg | undefined,
-): EventNaming<Msg> {
+): EventOf<Msg, never> {
   return {
     event: 'fetch',
     partition,
@@ -200,7 +214,7 @@ export function fetchLine<Msg>(
     time: undefined,
     node: undefined,
     boot: undefined,
-  } as EventNaming<Msg>;
+  } as EventOf<Msg, never>;
 }
 
 /** `isr` on a leader only. */
@@ -211,7 +225,7 @@ export function hwLine<Msg>(
   to: number,
   isr: readonly NodeId[] | undefined,
   msg: Msg | undefined,
-): EventNaming<Msg> {
+): EventOf<Msg, never> {
   return {
     event: 'hw',
     partition,
@@ -224,7 +238,7 @@ export function hwLine<Msg>(
     time: undefined,
     node: undefined,
     boot: undefined,
-  } as EventNaming<Msg>;
+  } as EventOf<Msg, never>;
 }
 
 export function ackLine<Msg>(
@@ -235,7 +249,7 @@ export function ackLine<Msg>(
   acks: -1 | 0 | 1,
   isr: readonly NodeId[],
   msg: Msg | undefined,
-): EventNaming<Msg> {
+): EventOf<Msg, never> {
   return {
     event: 'ack',
     partition,
@@ -249,7 +263,7 @@ export function ackLine<Msg>(
     time: undefined,
     node: undefined,
     boot: undefined,
-  } as EventNaming<Msg>;
+  } as EventOf<Msg, never>;
 }
 
 const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));

@@ -102,11 +102,11 @@ export class Journal {
     const hash = this.#hash;
     if (line.event === 'append') {
       this.#onPartition(APPEND, line.partition, line.leaderEpoch);
-      for (const { base, last, epoch, hash: content } of line.batches) {
+      for (const { base, last, epoch, crc } of line.batches) {
         hash.number64(base);
         hash.number64(last);
         hash.word(epoch);
-        hash.text(content);
+        hash.word(crc);
       }
     } else if (line.event === 'fetch') {
       this.#onPartition(FETCH, line.partition, line.leaderEpoch);

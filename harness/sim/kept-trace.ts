@@ -14,6 +14,7 @@ import type { Peer } from '../../broker/core/step.ts';
 import type {
   MessageName,
   ToldEvent,
+  EmittedBatch,
   TracedBatch,
   TraceEvent,
   TraceLine,
@@ -33,8 +34,6 @@ const SMALL = 9;
 /** Of each row: time, two that depend on the kind, correlation id. */
 const LARGE = 4;
 const NONE = -1;
-const CODE_OF_0 = 48;
-const CODE_OF_A = 97;
 
 interface Block {
   readonly small: Int32Array;
@@ -196,16 +195,16 @@ class KeptBatches {
   #length = 0;
 
   /** Place of the first of them. */
-  add(batches: readonly TracedBatch[]): number {
+  add(batches: readonly EmittedBatch[]): number {
     const first = this.#length;
-    for (const { base, last, epoch, hash } of batches) {
+    for (const { base, last, epoch, crc } of batches) {
       const at = (this.#length % ROWS_IN_BLOCK) * 4;
       if (at === 0) this.#blocks.push(new Float64Array(ROWS_IN_BLOCK * 4));
       const block = this.#blocks[this.#blocks.length - 1]!;
       block[at] = base;
       block[at + 1] = last;
       block[at + 2] = epoch;
-      block[at + 3] = crcOf(hash);
+      block[at + 3] = crc;
       this.#length += 1;
     }
     return first;
@@ -220,16 +219,6 @@ class KeptBatches {
     }
     return found;
   }
-}
-
-/** Of eight hexadecimal digits. */
-function crcOf(hash: string): number {
-  let crc = 0;
-  for (let at = 0; at < hash.length; at += 1) {
-    const code = hash.charCodeAt(at);
-    crc = (crc << 4) | (code < CODE_OF_A ? code - CODE_OF_0 : code - CODE_OF_A + 10);
-  }
-  return crc >>> 0;
 }
 
 /** Numbers for what is named again and again. */

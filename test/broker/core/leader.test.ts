@@ -56,7 +56,7 @@ describe('a produce', () => {
     const [append] = cluster.lines(1, 'append');
     expect(append).toMatchObject({
       msg: { clientId: 'client-0', correlationId: sent },
-      batches: [{ base: 0, last: 0, epoch: 0, hash: '00000007' }],
+      batches: [{ base: 0, last: 0, epoch: 0, crc: 7 }],
     });
     expect(cluster.lines(2, 'append')).toMatchObject([{ msg: { clientId: 'broker-2.1' } }]);
   });

@@ -288,7 +288,7 @@ describe('the effects of a step', () => {
     const one = batch(0, 0, 'one');
     const { port, directory, trace } = await smallServer((event) => {
       if (event.type !== 'request') return [];
-      const batches = [{ base: 0, last: 0, epoch: 0, hash: '00000000' }];
+      const batches = [{ base: 0, last: 0, epoch: 0, crc: 0 }];
       return [
         { type: 'create-log', log },
         { type: 'trace', line: { event: 'append', partition: log, leaderEpoch: 0, batches } },

@@ -14,8 +14,8 @@ function completed(event: TraceEvent, seq: number, node: TraceLine['node'] = 2):
   return Object.assign({ ...event }, { seq, time: 1_234_567_890_123 + seq, node, boot: 3 }) as WrittenLine;
 }
 
-function batch(base: number, last = base): { base: number; last: number; epoch: number; hash: string } {
-  return { base, last, epoch: 7, hash: '0badc0de' };
+function batch(base: number, last = base): { base: number; last: number; epoch: number; crc: number } {
+  return { base, last, epoch: 7, crc: 0xfbadc0de };
 }
 
 const events: readonly TraceEvent[] = [
