@@ -52,8 +52,10 @@ function demandOneCluster(byPartition: ReadonlyMap<string, readonly CopyPlace[]>
       if (broker === null) continue;
       const other = byBroker.get(broker);
       if (other !== undefined) {
+        /* Side by side in one directory, that one would be refused as well. */
+        const alone = dirname(other) === dirname(brokerDirectory) ? other : dirname(other);
         throw new UsageError(
-          `${shownPath(other)} and ${shownPath(brokerDirectory)} are both broker ${broker} with a replica of ${partition}, so they are of several clusters, or of one at several times; give those of one alone, such as: verify-logs ${shellWord(shownPath(dirname(other)))}`,
+          `${shownPath(other)} and ${shownPath(brokerDirectory)} are both broker ${broker} with a replica of ${partition}, so they are of several clusters, or of one at several times; give those of one alone, such as: verify-logs ${shellWord(shownPath(alone))}`,
         );
       }
       byBroker.set(broker, brokerDirectory);

@@ -110,6 +110,18 @@ describe('the directories of verify-logs', () => {
     expect((await verifyDirectories([runs[0]!], [])).exit).toBe(0);
   });
 
+  it('of one broker at several times, side by side, are refused, and one that can be verified is named', async () => {
+    const parent = join(temporary, 'copies');
+    for (const name of ['after', 'before']) {
+      const directory = join(parent, name);
+      cpSync(join(root, '4.4.0-epochs', 'broker-1', 'epochs-0'), join(directory, 'epochs-0'), { recursive: true });
+      writeFileSync(join(directory, 'meta.properties'), 'version=1\nnode.id=1\n');
+    }
+    const alone = join(parent, 'after');
+    await expect(verifyDirectories([parent], [])).rejects.toThrow(new RegExp(`such as: verify-logs ${alone}$`));
+    expect((await verifyDirectories([alone], [])).exit).toBe(0);
+  });
+
   it.each([
     ['ids', ['1'], ['node.id=1\n', 'node.id=2\n']],
     ['hosts', ['kafka-logs'], undefined],
