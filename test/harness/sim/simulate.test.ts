@@ -12,7 +12,7 @@ function textOf({ history, trace, replicas, facts, hash, events, virtualNs }: Si
     ...rest,
     segments: segments.map(({ baseOffset, bytes }) => [baseOffset, Buffer.from(bytes).toString('base64')]),
   }));
-  return JSON.stringify({ history, trace, files, facts, hash, events, virtualNs });
+  return JSON.stringify({ history, trace: [...trace], files, facts, hash, events, virtualNs });
 }
 
 function ofClients({ history }: Simulation): readonly Operation[] {
