@@ -152,10 +152,6 @@ export type WrittenLine = Stamp & TraceEvent;
 /** A line as it stands in the trace. */
 export type TraceLine = Stamp & ToldEvent;
 
-export function messageText({ clientId, correlationId }: MessageName): string {
-  return `${clientId}#${correlationId}`;
-}
-
 /** The same with texts where a core emits less. */
 export function told(line: WrittenLine): TraceLine;
 export function told(event: TraceEvent): ToldEvent;
@@ -164,6 +160,10 @@ export function told(event: TraceEvent): ToldEvent {
   if ('msg' in event && event.msg !== undefined) line['msg'] = messageText(event.msg);
   if (event.event === 'append') line['batches'] = event.batches.map(toldBatch);
   return line as ToldEvent;
+}
+
+function messageText({ clientId, correlationId }: MessageName): string {
+  return `${clientId}#${correlationId}`;
 }
 
 function toldBatch({ base, last, epoch, crc }: EmittedBatch): TracedBatch {

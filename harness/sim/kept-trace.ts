@@ -6,15 +6,15 @@
  * would copy each of them twice. So the four kinds that make up nearly all lines (`append`, `fetch`, `hw`, `ack`) are put
  * into columns, and all others are kept as they came.
  *
- * Invariant: what is read is what was put in, field by field and in the same order. An object that was handed out is the
- * reader's own, so nobody can change the trace through it.
+ * Invariant: what is read is what was put in, field by field and in the same order, however often. A line that was handed
+ * out is the reader's own; what hangs on it, such as the list of an ISR, is shared with the core, and nobody changes it.
  */
 import { ackLine, appendLine, fetchLine, hashOf, hwLine, told } from '../../broker/core/trace.ts';
 import type { Peer } from '../../broker/core/step.ts';
 import type {
+  EmittedBatch,
   MessageName,
   ToldEvent,
-  EmittedBatch,
   TracedBatch,
   TraceEvent,
   TraceLine,

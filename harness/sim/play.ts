@@ -10,7 +10,7 @@ import { findPartition } from '../../broker/controller/metadata.ts';
 import type { PartitionState } from '../../broker/controller/metadata.ts';
 import type { Partition } from '../../broker/core/partition.ts';
 import type { NodeId, Peer } from '../../broker/core/step.ts';
-import { told } from '../../broker/core/trace.ts';
+import { hashOf, told } from '../../broker/core/trace.ts';
 import type { TraceLine } from '../../broker/core/trace.ts';
 import { decodeRecords, encodeRecordSet, errorName, parseRecordSet } from '../../broker/protocol/index.ts';
 import type { ApiName, RecordSet, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
@@ -202,7 +202,7 @@ export class Play {
     const leader = to ?? this.state(partition).leader;
     if (leader < 0) throw new PlayError('nobody leads: say to whom');
     const records = encodeRecordSet({ records: values.map((value) => ({ key: null, value })) });
-    this.#valuesByChecksum.set(checksum(records.batches[0]!.crc), values);
+    this.#valuesByChecksum.set(hashOf(records.batches[0]!.crc), values);
     const partitionData = [{ index: partition.index, records }];
     const body = {
       transactionalId: null,
@@ -348,11 +348,6 @@ export class Play {
     const { errorCode, baseOffset } = answer;
     this.history.isAnswered(`${clientId}#${correlationId}`, errorCode, baseOffset, this.cluster.kernel.nowNs);
   }
-}
-
-/** A checksum as trace lines show it. */
-function checksum(crc: number): string {
-  return crc.toString(16).padStart(8, '0');
 }
 
 function answerName(requester: string, { correlationId }: Message): string {

@@ -245,7 +245,7 @@ class SimulatedRun {
 
   #take(written: WrittenLine): void {
     this.#trace.push(written);
-    /* Neither the view nor the conductor asks for the message behind a line. */
+    /* Neither the view nor the conductor asks for what is no text yet: the message behind a line, a batch's checksum. */
     const line = written as unknown as TraceLine;
     foldLine(this.#view, line);
     if (isChange(line)) {
