@@ -56,6 +56,7 @@ describe('a history', () => {
     ['an offset that is a text', poll('[["0",5]]'), 'from 0 to 2^53-1'],
     ['a value that is a fraction', poll('[[3,0.5]]'), 'neither a text nor'],
     ['a value that is a long fraction', poll('[[3,0.1234567890123456]]'), 'neither a text nor'],
+    ['a value that is a small fraction', poll('[[3,0.00000012345678]]'), 'neither a text nor'],
     ['a value that is too large and has few digits', poll('[[3,1e22]]'), 'neither a text nor'],
     ['a value that is no value', poll('[[3,{}]]'), 'neither a text nor'],
     ['records that are no list', poll('{"a":1}'), 'not a list'],
@@ -83,6 +84,8 @@ describe('a history', () => {
     ['below -(2^53-1)', '-9007199254740992', '-9007199254740993'],
     ['with a fraction that rounds', '9007199254740990.9', '9007199254740991.1'],
     ['with many digits behind the point', '12345678.12345678901', '12345678.12345678902'],
+    // The first is rounded to …0.041, which is the same but for a nought.
+    ['with a fraction that rounds by one place', '9000000000000.0401', '9000000000000.0402'],
     ['with an exponent that is too large', '1e400', '1E+500'],
     ['with an exponent that is too small', '1e-400', '2e-400'],
   ])('keeps keys and values apart that are numbers %s', (_, one, other) => {
