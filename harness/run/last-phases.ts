@@ -53,7 +53,7 @@ export async function heal({ file, subject, selfEnds, signal, check }: Ending): 
   );
 }
 
-/** Waits until the cluster rests; resolves with where the partitions end, as the brokers say. */
+/** Waits until the cluster rests, once more if it was called before; resolves with where the partitions end, as the brokers say. */
 export async function comeToRest(ending: Ending, admin: Admin): Promise<ReadonlyMap<Key, number>> {
   const { config, file, subject, trace, selfEnds, signal, check } = ending;
   const started = performance.now();
@@ -70,7 +70,7 @@ export async function comeToRest(ending: Ending, admin: Admin): Promise<Readonly
       continue;
     }
     file.settled = settled && unrest.length === 0 && file.healed === true;
-    file.settleMs = Math.round(performance.now() - started);
+    file.settleMs = (file.settleMs ?? 0) + Math.round(performance.now() - started);
     remain(file, [...residual, ...unrest]);
     return ends;
   }

@@ -286,11 +286,15 @@ class Run {
       });
       await this.#phase('closing the producers', () => load.stop());
       const ends = await this.#phase('settling', () => comeToRest(ending, admin));
+      const rested = trace.changes;
       await this.#phase('reading back', async () => {
         const reached = await load.finalRead(ends, finalReadTimeoutMs);
         // Where nobody said where a partition ends, nobody has read it to its end.
         this.#file.finalReadComplete = this.#keys.every((key) => reached.get(key)?.complete === true);
       });
+      // What a client that is gone had sent may arrive late: TCP sends it again long after its link has healed.
+      if (this.#file.settled === true && trace.changes !== rested)
+        await this.#phase('settling again', () => comeToRest(ending, admin));
       await this.#phase('collecting the logs', () => collectLogs(ending));
       this.#file.finalLeaders = leadersOf(trace.view);
     } finally {

@@ -177,7 +177,10 @@ class SimulatedRun {
     this.#load.stop();
     this.#end('the load', () => this.#load.ended);
     this.#settle();
+    const rested = this.#changes;
     this.#facts.finalReadComplete = this.#load.finalRead(endsOf(this.#view), finalReadTimeoutMs);
+    /* What a client that is gone had sent may arrive late: TCP sends it again long after its link has healed. */
+    if (this.#facts.settled && this.#changes !== rested) this.#settle();
     this.#facts.finalLeaders = leadersOf(this.#view);
   }
 
@@ -221,7 +224,7 @@ class SimulatedRun {
       if (settled) kernel.runFor(restedNs - kernel.nowNs);
     }
     this.#facts.settled = settled && this.#facts.healed;
-    this.#facts.settleMs = this.#msSince(startNs);
+    this.#facts.settleMs += this.#msSince(startNs);
     if (settled) return;
     const residual = unrest(this.#view);
     this.#remain(residual.length > 0 ? residual : ['the replicas kept changing']);

@@ -111,6 +111,21 @@ describe('the phases of a simulated run', () => {
   });
 });
 
+describe('a request that arrives when its client is long gone', () => {
+  it('and when the cluster had come to rest, lets it come to rest once more', () => {
+    const request = requestWith([]);
+    const { trace } = simulate(request);
+    const appends = [...trace].filter(({ event, msg }) => event === 'append' && msg?.startsWith('client-') === true);
+    const [first, last] = [appends[0]!, appends.at(-1)!];
+    const restMs = 2 * request.config.fetchMaxWaitMs;
+    /* Around the end of the rest that follows the last record. */
+    const laterMs = Array.from({ length: 60 }, (_, step) => (last.time - first.time) / 1e6 + 1.4 * restMs + 5 * step);
+    const runs = laterMs.map((byMs) => ({ ...request, late: [{ message: `request ${first.msg}`, byMs }] }));
+    const results = runs.map((each) => checkSimulation(simulate(each), each));
+    expect(results.map(({ anomalies }) => anomalies.map(({ summary }) => summary))).toEqual(laterMs.map(() => []));
+  });
+});
+
 describe('the processes of a simulated run', () => {
   it('have one operation under way at a time, and are replaced when one ended with info', () => {
     const run = simulate(requestFor('hw', 4));
