@@ -65,11 +65,6 @@ export class KeptTrace implements Iterable<TraceLine> {
     else this.#other(line);
   }
 
-  /*
-   * One method for each kind, though they have much in common: a place in the code that sees objects of one shape only
-   * costs a fraction of one that sees them all, and there are more lines than events.
-   */
-
   #append({ node, boot, seq, time, partition, leaderEpoch, msg, batches }: Line<'append'>): void {
     const row = this.#row(APPEND, node, boot, seq, time, partition, leaderEpoch, msg);
     this.#newest.small[row * SMALL + 6] = batches.length;
