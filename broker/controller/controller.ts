@@ -253,6 +253,8 @@ function alterPartition(
       if (partition !== undefined && errorCode === ErrorCode.NONE) {
         commitProposal(state, partition, proposal.newIsr, effects, origin);
       }
+      if (partition !== undefined && errorCode === ErrorCode.INELIGIBLE_REPLICA)
+        outdateProposals(state, partition, effects);
       return {
         partitionIndex: proposal.partitionIndex,
         errorCode,
@@ -281,6 +283,17 @@ function commitProposal(
   const reason = to.length > from.length ? 'caught-up' : 'lagging';
   trace(effects, { event: 'isr', partition: keyOf(partition), leaderEpoch, from, to, reason, msg });
   const change = { leader, leaderEpoch, partitionEpoch: partition.partitionEpoch + 1, isr: to };
+  commit(state, { type: 'partition', topic: partition.topic, partition: partition.partition, ...change }, effects);
+}
+
+/**
+ * The leader takes the refusal for final, and acknowledges without the replica that it wanted. But an earlier copy of
+ * the same proposal, which it gave up for lost, may still be under way, and arrive when that replica is eligible again: so
+ * the partition epoch grows, and no copy is of it any more.
+ */
+function outdateProposals(state: ControllerState, partition: PartitionState, effects: Effect[]): void {
+  const { leader, leaderEpoch, isr } = partition;
+  const change = { leader, leaderEpoch, partitionEpoch: partition.partitionEpoch + 1, isr };
   commit(state, { type: 'partition', topic: partition.topic, partition: partition.partition, ...change }, effects);
 }
 

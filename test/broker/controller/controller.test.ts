@@ -155,6 +155,19 @@ test('AlterPartition refuses a member that is fenced', () => {
   expect(controller.alter(3, [3, 1, 2]).errorCode).toBe(ErrorCode.INELIGIBLE_REPLICA);
 });
 
+test('a copy of a refused proposal that arrives when the member is eligible again is outdated', () => {
+  const controller = clusterOfThree();
+  controller.keepAlive([3, 1], 1500);
+  const asked = { partitionEpoch: controller.partition().partitionEpoch };
+  expect(controller.alter(3, [3, 1, 2], asked).errorCode).toBe(ErrorCode.INELIGIBLE_REPLICA);
+  controller.register(2, 2);
+  controller.acknowledgeAll();
+  controller.heartbeat(2);
+  expect(controller.alter(3, [3, 1, 2], asked).errorCode).toBe(ErrorCode.INVALID_UPDATE_VERSION);
+  expect(controller.partition().isr).toEqual([3, 1]);
+  expect(controller.alter(3, [3, 1, 2])).toMatchObject({ errorCode: ErrorCode.NONE, isr: [3, 1, 2] });
+});
+
 test('MoveLeader makes a live member of the ISR the leader and keeps the ISR', () => {
   const controller = clusterOfThree();
   expect(controller.move(0, 2)).toEqual({ errorCode: ErrorCode.NONE, errorMessage: null });
