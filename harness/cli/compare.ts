@@ -81,20 +81,27 @@ async function compare(flags: CompareFlags): Promise<number> {
       ? compareTwice(around)
       : compareReal({ ...around, flags: { ...flags, runtime: flags.runtime } }));
   say(progress.line, results);
+  const unreported = await tellReport(directory, progress);
+  progress.line(`again   ${results.command}`);
+  progress.line(`seed ${seed}`);
+  if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  // The verdict stands without a report; what went wrong first is what the command ends with.
+  if (failure !== null) throw failure;
+  if (unreported !== null) throw unreported.error;
+  return exitCodeOf(results);
+}
+
+/** Writes the report and says where it is; what kept it from being written, if something did. */
+async function tellReport(directory: string, progress: Progress): Promise<{ readonly error: unknown } | null> {
   const { writeComparisonReport } = await import('../report/comparison.ts');
   try {
     const report = shownPath(writeComparisonReport(directory));
     progress.line(`report  ${report}`);
     progress.line(`results ${join(report, '..', 'results.json')}`);
+    return null;
   } catch (error) {
-    // The verdict stands without a report; what went wrong first is what the command ends with.
-    if (failure === null) throw error;
+    return { error };
   }
-  progress.line(`again   ${results.command}`);
-  progress.line(`seed ${seed}`);
-  if (flags.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
-  if (failure !== null) throw failure;
-  return exitCodeOf(results);
 }
 
 /** Brokers that others wrote cannot be simulated, so there is one part only. */
@@ -153,7 +160,7 @@ async function compareTwice(around: Around): Promise<Compared> {
   try {
     mkdirSync(realism);
   } catch (error) {
-    throw environmentErrorFrom(error, `cannot make ${realism}`);
+    return { ...primary, failure: environmentErrorFrom(error, `cannot make ${realism}`) };
   }
   // The runtime is looked for only now: the first part needs none, and its figures stand whatever this one does.
   const runtime = await chosenRuntime({ ...around, flags: { ...flags, runtime: undefined } });

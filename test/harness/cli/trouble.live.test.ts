@@ -9,6 +9,8 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  statfsSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -112,6 +114,32 @@ describe('a full disk', () => {
       ]);
       expect(ended.err).toMatch(/^not valid: 2 violations/m);
       expect(ended.err).toMatch(/^again {3}npm run/m);
+      expect(reportIn(ended)).toBe(false);
+    } finally {
+      spawnSync('umount', ['--lazy', store]);
+    }
+  });
+
+  it('leaves a comparison its verdict and its command where there is room for all but the report', async (context) => {
+    const argv = ['compare', '--runtime', 'sim', '--control', 'epoch', '--test-count', '1', '--seed', '5'];
+    const store = join(temporary, 'measured');
+    if (!smallDisk(store, '8m')) context.skip('no file system can be mounted here');
+    try {
+      const whole = await tidemark([...argv, '--time-limit', '2s', '--store', store]);
+      expect(whole.code).toBe(3);
+      expect(reportIn(whole)).toBe(true);
+      const { blocks, bfree, bsize } = statfsSync(store);
+      const reportBytes = statSync(join(store, 'latest/report.html')).size;
+      const roomBytes = (blocks - bfree) * bsize - Math.floor(reportBytes / 2);
+      spawnSync('umount', ['--lazy', store]);
+      if (!smallDisk(store, String(roomBytes))) context.skip('no file system can be mounted here');
+      const ended = await tidemark([...argv, '--time-limit', '2s', '--store', store]);
+      expect(ended.code).toBe(255);
+      expect(complaints(ended)).toEqual([
+        expect.stringMatching(/^tidemark: cannot write .*report\.html: ENOSPC, the disk is full/),
+      ]);
+      expect(ended.err).toMatch(/^The control showed nothing/m);
+      expect(ended.err).toMatch(/^again {3}npm start .*--seed 5/m);
       expect(reportIn(ended)).toBe(false);
     } finally {
       spawnSync('umount', ['--lazy', store]);
