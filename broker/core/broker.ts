@@ -35,7 +35,7 @@ import { completeTouched, createPurgatory, dropConnection, expireWaiting, nextWa
 import type { Waiting } from './purgatory.ts';
 import { Replicas } from './replicas.ts';
 import type { BrokerConfig } from './settings.ts';
-import { nsPerMs, Turn } from './state.ts';
+import { nsPerMs, Turn, TurnList } from './state.ts';
 import type { BrokerState } from './state.ts';
 import type { CoreEvent, Effect, RecoveredLog, RequestEvent, ResponseEvent } from './step.ts';
 
@@ -65,6 +65,7 @@ export function createBroker(
     fetchers: [],
     controller: createLink(nowNs),
     purgatory: createPurgatory(),
+    touched: new TurnList(),
     nextLagCheckNs: nowNs + lagCheckIntervalNs(config),
     nextCheckpointNs: nowNs + config.highWatermarkCheckpointIntervalMs * nsPerMs,
     checkpointed: {},

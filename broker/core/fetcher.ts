@@ -199,21 +199,20 @@ export function nextFetcherDeadlineNs(state: BrokerState): number {
 
 /** Questions first: a partition that does not know where to end must not fetch. */
 function sendNext(turn: Turn, fetcher: Fetcher): void {
-  const ready: Assignment[] = [];
+  const { assignments } = fetcher;
   let first: number = NOTHING;
-  for (const assignment of fetcher.assignments) {
-    if (assignment.retryAtNs > turn.nowNs) continue;
-    const question = questionFor(assignment);
-    if (question < first) {
-      first = question;
-      ready.length = 0;
-    }
-    if (question === first) ready.push(assignment);
+  for (const assignment of assignments) {
+    if (assignment.retryAtNs <= turn.nowNs) first = Math.min(first, questionFor(assignment));
   }
+  if (first === NOTHING) return;
+  const isAsked = (assignment: Assignment): boolean =>
+    assignment.retryAtNs <= turn.nowNs && questionFor(assignment) === first;
+  // Most often all of them fetch, and a copy costs less than a list that grows.
+  const ready = assignments.every(isAsked) ? assignments.slice() : assignments.filter(isAsked);
   if (first === EPOCH) askEpochs(turn, fetcher, ready);
   else if (first === END) askBound(turn, fetcher, ready, latestTimestamp);
   else if (first === START) askBound(turn, fetcher, ready, earliestTimestamp);
-  else if (first === RECORDS) fetch(turn, fetcher, ready);
+  else fetch(turn, fetcher, ready);
 }
 
 /** What is asked for one partition, the most urgent first. */

@@ -25,7 +25,7 @@ export interface LeaderRole {
   readonly kind: 'leader';
   /** End of the log when this epoch began (LESO). */
   epochStart: number;
-  readonly followers: Map<NodeId, FollowerProgress>;
+  readonly followers: readonly FollowerProgress[];
   proposal: IsrProposal | null;
   /** No proposal before this time: the last one was refused. */
   proposeAfterNs: number;
@@ -74,25 +74,32 @@ export function becomeLeader(turn: Turn, partition: Partition, previousEpoch: nu
   partition.role = {
     kind: 'leader',
     epochStart: partition.log.endOffset,
-    followers: new Map(),
+    followers: followersOf(turn, partition, known),
     proposal: null,
     proposeAfterNs: turn.nowNs,
   };
   if (build.startsEpochOnElection && !defects.has('no-epoch-start')) startEpoch(turn, partition, partition.leaderEpoch);
-  for (const id of partition.replicas) {
-    if (id === turn.state.config.node) continue;
-    partition.role.followers.set(id, {
-      id,
-      end: known?.followers.get(id)?.end ?? -1,
-      lastFetchNs: turn.nowNs,
-      endAtLastFetch: partition.log.endOffset,
-      lastCaughtUpNs: partition.isr.includes(id) ? turn.nowNs : -Infinity,
-      traced: false,
-    });
-  }
   turn.touched.add(partition);
   if (defects.has('commit-all-on-election')) moveHighWatermark(turn, partition, partition.log.endOffset, partition.isr);
   advanceHighWatermark(turn, partition as Led);
+}
+
+function followersOf(turn: Turn, { replicas, isr, log }: Partition, known: LeaderRole | null): FollowerProgress[] {
+  const others = replicas.filter((id) => id !== turn.state.config.node);
+  return others.map((id) => ({
+    id,
+    end: (known && progressOf(known, id))?.end ?? -1,
+    lastFetchNs: turn.nowNs,
+    endAtLastFetch: log.endOffset,
+    lastCaughtUpNs: isr.includes(id) ? turn.nowNs : -Infinity,
+    traced: false,
+  }));
+}
+
+/** What a leader knows of one follower; nothing where it has no replica. They are few, so a list is the fastest map. */
+export function progressOf({ followers }: LeaderRole, id: NodeId): FollowerProgress | undefined {
+  for (const follower of followers) if (follower.id === id) return follower;
+  return undefined;
 }
 
 /** Appends what a producer sent, under the next offset and this leader's epoch. */
@@ -113,7 +120,7 @@ export function appendProduced(
 
 /** A follower fetched from `offset`: it holds everything below. */
 export function noteFetch(turn: Turn, partition: Led, id: NodeId, offset: number): void {
-  const follower = partition.role.followers.get(id);
+  const follower = progressOf(partition.role, id);
   if (follower === undefined) return;
   const leo = partition.log.endOffset;
   if (offset >= leo) follower.lastCaughtUpNs = turn.nowNs;
@@ -143,7 +150,7 @@ function advanceHighWatermark(turn: Turn, partition: Led): void {
   if (partition.highWatermark >= partition.log.endOffset && defects.size === 0) return;
   const isr = maximalIsr(turn, partition);
   let lowest = partition.log.endOffset;
-  for (const follower of partition.role.followers.values()) {
+  for (const follower of partition.role.followers) {
     if (isr.includes(follower.id) || holdsBack(turn, follower)) lowest = Math.min(lowest, follower.end);
   }
   const to = defects.size === 0 ? lowest : misjudge(defects, partition, lowest);
@@ -156,7 +163,7 @@ function misjudge(defects: Defects, { log, role }: Led, lowest: number): number 
   if (defects.has('high-watermark-at-end')) return log.endOffset;
   if (defects.has('high-watermark-falls')) return Math.max(0, lowest);
   if (!defects.has('high-watermark-of-majority')) return lowest;
-  const ends = [log.endOffset, ...[...role.followers.values()].map(({ end }) => end)];
+  const ends = [log.endOffset, ...role.followers.map(({ end }) => end)];
   return ends.toSorted((one, other) => one - other)[Math.floor((ends.length - 1) / 2)] ?? lowest;
 }
 
@@ -184,7 +191,7 @@ export function checkLag(turn: Turn, partition: Led): void {
 function proposeShrinking(turn: Turn, partition: Led): void {
   if (partition.role.proposal !== null || turn.nowNs < partition.role.proposeAfterNs) return;
   const kept = partition.isr.filter((id) => {
-    const follower = partition.role.followers.get(id);
+    const follower = progressOf(partition.role, id);
     if (follower === undefined || !lags(turn, follower)) return true;
     return turn.state.build.shrinkSparesEqualEnd && follower.end === partition.log.endOffset;
   });

@@ -10,6 +10,7 @@
  */
 import type { RequestBody } from '../protocol/index.ts';
 import type { Partition } from './partition.ts';
+import { TurnList } from './state.ts';
 import type { Turn } from './state.ts';
 import type { Origin } from './step.ts';
 
@@ -20,7 +21,6 @@ interface WaitingRequest {
   readonly origin: Origin;
   readonly version: number;
   readonly deadlineNs: number;
-  readonly partitions: readonly Partition[];
   /** Found by a partition that was touched; so that it is looked at once, whatever else was. */
   isCandidate: boolean;
 }
@@ -62,10 +62,12 @@ export type TryComplete = (turn: Turn, request: Waiting, expired: boolean) => bo
 export interface Purgatory {
   /** In the order in which they came. */
   readonly waiting: Waiting[];
+  /** Those that the turn under way may have completed. */
+  readonly candidates: TurnList<Waiting>;
 }
 
 export function createPurgatory(): Purgatory {
-  return { waiting: [] };
+  return { waiting: [], candidates: new TurnList() };
 }
 
 export function isFull(purgatory: Purgatory): boolean {
@@ -74,24 +76,37 @@ export function isFull(purgatory: Purgatory): boolean {
 
 export function park(purgatory: Purgatory, request: Waiting): void {
   purgatory.waiting.push(request);
-  for (const { waiting } of request.partitions) if (waiting.at(-1) !== request) waiting.push(request);
+  forEachPartition(request, ({ waiting }) => {
+    if (waiting.at(-1) !== request) waiting.push(request);
+  });
+}
+
+/** The partitions that a request waits for. */
+function forEachPartition(request: Waiting, act: (partition: Partition) => void): void {
+  if (request.kind === 'fetch') {
+    for (const { partition } of request.asked) if (partition !== undefined) act(partition);
+  } else {
+    for (const { appended } of request.outcomes) if (appended !== null) act(appended.partition);
+  }
 }
 
 /** Looks again at what waits for the partitions that this turn touched. To be called when the event is dealt with. */
 export function completeTouched(turn: Turn, tryComplete: TryComplete): void {
-  if (turn.touched.list.length === 0) return;
-  const { purgatory } = turn.state;
-  const candidates: Waiting[] = [];
-  for (const { waiting } of turn.touched.list) {
-    for (const request of waiting) {
+  const { touched, state } = turn;
+  const { waiting, candidates } = state.purgatory;
+  if (touched.size === 0 || waiting.length === 0) return;
+  candidates.clear();
+  for (let index = 0; index < touched.size; index += 1) {
+    for (const request of touched.at(index).waiting) {
       if (request.isCandidate) continue;
       request.isCandidate = true;
       candidates.push(request);
     }
   }
-  for (const request of candidates) {
+  for (let index = 0; index < candidates.size; index += 1) {
+    const request = candidates.at(index);
     request.isCandidate = false;
-    if (tryComplete(turn, request, false)) remove(purgatory, request);
+    if (tryComplete(turn, request, false)) remove(state.purgatory, request);
   }
 }
 
@@ -119,7 +134,7 @@ export function nextWaitingDeadlineNs(purgatory: Purgatory): number {
 
 function remove(purgatory: Purgatory, request: Waiting): void {
   takeOut(purgatory.waiting, request);
-  for (const { waiting } of request.partitions) takeOut(waiting, request);
+  forEachPartition(request, ({ waiting }) => takeOut(waiting, request));
 }
 
 function takeOut(list: Waiting[], request: Waiting): void {

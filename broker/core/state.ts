@@ -37,6 +37,8 @@ export interface BrokerState {
   readonly fetchers: Fetcher[];
   readonly controller: ControllerLink;
   readonly purgatory: Purgatory;
+  /** Those that the turn under way changed. */
+  readonly touched: TurnList<Partition>;
   nextLagCheckNs: number;
   nextCheckpointNs: number;
   /** The high watermarks as they were written last. */
@@ -51,7 +53,7 @@ export class Turn {
   readonly state: BrokerState;
   readonly nowNs: number;
   readonly effects: Effect[] = [];
-  readonly touched = new Touched();
+  readonly touched: TurnList<Partition>;
   readonly #event: CoreEvent | null;
   #msg: MessageName | undefined;
 
@@ -59,6 +61,8 @@ export class Turn {
   constructor(state: BrokerState, nowNs: number, event: CoreEvent | null) {
     this.state = state;
     this.nowNs = nowNs;
+    this.touched = state.touched;
+    this.touched.clear();
     this.#event = event;
   }
 
@@ -71,16 +75,39 @@ export class Turn {
   }
 }
 
-/** Partitions in the order in which they were touched first; they are few, so a list is the fastest set. */
-class Touched {
-  readonly list: Partition[] = [];
+/**
+ * What one turn collects, in the order in which it was added first; it is little, so a list is the fastest set. The next
+ * turn uses its room again, since every turn would have to make it.
+ */
+export class TurnList<T> {
+  readonly #items: T[] = [];
+  #size = 0;
 
-  add(partition: Partition): void {
-    if (!this.list.includes(partition)) this.list.push(partition);
+  get size(): number {
+    return this.#size;
   }
 
-  has(partition: Partition): boolean {
-    return this.list.includes(partition);
+  at(index: number): T {
+    return this.#items[index]!;
+  }
+
+  /** Adds what may be in it already. */
+  add(item: T): void {
+    if (!this.has(item)) this.push(item);
+  }
+
+  /** Adds what is known not to be in it. */
+  push(item: T): void {
+    this.#items[this.#size++] = item;
+  }
+
+  has(item: T): boolean {
+    for (let index = 0; index < this.#size; index += 1) if (this.#items[index] === item) return true;
+    return false;
+  }
+
+  clear(): void {
+    this.#size = 0;
   }
 }
 

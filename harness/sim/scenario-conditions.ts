@@ -49,7 +49,7 @@ const kinds: readonly ConditionKind[] = [
     check: (play, { follower, broker, value }, partition) => {
       const { role } = replica(play, broker, partition);
       if (role.kind !== 'leader') return { holds: false, actual: `broker ${broker} does not lead` };
-      const end = role.followers.get(Number(follower))?.end ?? -1;
+      const end = role.followers.find(({ id }) => id === Number(follower))?.end ?? -1;
       return is(end < 0 ? 'unknown' : String(end), value);
     },
   },

@@ -8,16 +8,16 @@
  */
 import { ErrorCode } from '../../protocol/index.ts';
 import type { RecordSet, RequestBody } from '../../protocol/index.ts';
-import { noteFetch } from '../leader.ts';
+import { noteFetch, progressOf } from '../leader.ts';
 import type { Led } from '../leader.ts';
 import { readLog, readableBytes } from '../log.ts';
-import type { FetchAnswer as Answer, Partition } from '../partition.ts';
+import type { FetchAnswer as Answer } from '../partition.ts';
 import { isFull, park } from '../purgatory.ts';
 import type { AskedPartition, WaitingFetch } from '../purgatory.ts';
 import { nsPerMs } from '../state.ts';
 import type { Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
-import { leadership, replicaOf } from './leadership.ts';
+import { joined, leadership, replicaOf } from './leadership.ts';
 import type { Caller } from './leadership.ts';
 
 type Body = RequestBody<'Fetch'>;
@@ -35,7 +35,6 @@ export function handleFetch(turn: Turn, event: RequestEvent & { readonly api: 'F
     origin,
     version,
     deadlineNs: turn.nowNs + body.maxWaitMs * nsPerMs,
-    partitions: held(asked),
     body,
     asked,
     isCandidate: false,
@@ -58,17 +57,11 @@ export function completeFetch(turn: Turn, request: WaitingFetch, expired: boolea
 
 /** The request's partitions in its order, with the replicas that this broker holds of them. */
 function resolve(turn: Turn, body: Body): AskedPartition[] {
-  const asked: AskedPartition[] = [];
-  for (const { topic, partitions } of body.topics) {
-    for (const of of partitions) asked.push({ topic, of, partition: replicaOf(turn, topic, of.partition) });
-  }
-  return asked;
-}
-
-function held(asked: readonly AskedPartition[]): Partition[] {
-  const partitions: Partition[] = [];
-  for (const { partition } of asked) if (partition !== undefined) partitions.push(partition);
-  return partitions;
+  return joined(
+    body.topics.map(({ topic, partitions }) =>
+      partitions.map((of) => ({ topic, of, partition: replicaOf(turn, topic, of.partition) })),
+    ),
+  );
 }
 
 /** Only what this turn touched can have become readable, or an error; all the others count once something has. */
@@ -120,9 +113,7 @@ interface Allowance {
 
 function readAll(turn: Turn, asked: readonly AskedPartition[], body: Body, caller: Caller): Answer[] {
   const allowance = { bytesLeft: Math.min(body.maxBytes, maxResponseBytes), empty: true };
-  const answers: Answer[] = [];
-  for (const each of asked) answers.push(readOne(turn, each, body, caller, allowance));
-  return answers;
+  return asked.map((each) => readOne(turn, each, body, caller, allowance));
 }
 
 function readOne(turn: Turn, asked: AskedPartition, body: Body, caller: Caller, allowance: Allowance): Answer {
@@ -201,7 +192,7 @@ function limitFor(turn: Turn, led: Led, body: Body): number {
 
 /** A replica is served only where it is assigned. */
 function isServed(led: Led, { replicaId }: Body): boolean {
-  return replicaId < 0 || led.role.followers.has(replicaId);
+  return replicaId < 0 || progressOf(led.role, replicaId) !== undefined;
 }
 
 /** A consumer beyond the high watermark and not beyond the end gets nothing, and no error. */

@@ -20,6 +20,11 @@ export function replicaOf(turn: Turn, topic: string, index: number): Partition |
   return turn.state.partitions.find(topic, index);
 }
 
+/** What was made of each topic, in one list. Nearly every request names a single topic, and its list is the whole. */
+export function joined<T>(byTopic: readonly T[][]): T[] {
+  return byTopic.length === 1 ? byTopic[0]! : byTopic.flat();
+}
+
 /**
  * The partition, if this broker leads it in the epoch that the caller knows (−1 for a caller that knows none); else an
  * error code. A refusal by epoch is traced where a caller is named.

@@ -8,7 +8,6 @@
 import { ErrorCode } from '../../protocol/index.ts';
 import type { RecordSet, ResponseBody } from '../../protocol/index.ts';
 import { appendProduced, hasEnoughReplicas, isLed } from '../leader.ts';
-import type { Partition } from '../partition.ts';
 import { isFull, park } from '../purgatory.ts';
 import type { ProduceOutcome, WaitingProduce } from '../purgatory.ts';
 import { nsPerMs, traceWhole } from '../state.ts';
@@ -16,7 +15,7 @@ import type { Turn } from '../state.ts';
 import type { RequestEvent } from '../step.ts';
 import { ackLine } from '../trace.ts';
 import type { MessageName } from '../trace.ts';
-import { leadership, replicaOf } from './leadership.ts';
+import { joined, leadership, replicaOf } from './leadership.ts';
 
 interface TopicAnswer {
   readonly name: string;
@@ -32,21 +31,16 @@ const transactionBits = 0b11_0000;
 
 export function handleProduce(turn: Turn, event: RequestEvent & { readonly api: 'Produce' }): void {
   const { origin, version, body } = event;
-  const outcomes: ProduceOutcome[] = [];
-  const partitions: Partition[] = [];
-  for (const { name, partitionData } of body.topicData) {
-    for (const { index, records } of partitionData) {
-      const outcome = produceOne(turn, name, index, body.acks, records);
-      outcomes.push(outcome);
-      if (outcome.appended !== null) partitions.push(outcome.appended.partition);
-    }
-  }
+  const outcomes = joined(
+    body.topicData.map(({ name, partitionData }) =>
+      partitionData.map(({ index, records }) => produceOne(turn, name, index, body.acks, records)),
+    ),
+  );
   const request: WaitingProduce = {
     kind: 'produce',
     origin,
     version,
     deadlineNs: turn.nowNs + Math.max(0, body.timeoutMs) * nsPerMs,
-    partitions,
     outcomes,
     isCandidate: false,
   };

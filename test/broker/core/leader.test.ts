@@ -18,7 +18,7 @@ const without = (id: number) => (message: { readonly from: number; readonly to: 
 /** What the leader knows of a follower. */
 function followerEnd(cluster: Cluster, id: number): number | undefined {
   const { role } = cluster.partition(1);
-  return role.kind === 'leader' ? role.followers.get(id)?.end : undefined;
+  return role.kind === 'leader' ? role.followers.find((follower) => follower.id === id)?.end : undefined;
 }
 
 describe('a produce', () => {
@@ -336,7 +336,7 @@ describe("the controller's word", () => {
       cluster.run(600);
       cluster.push({ leader: 1, epoch: 2, isr: [1, 2, 3] }, [1]);
       const { role } = cluster.partition(1);
-      return role.kind === 'leader' ? [...role.followers.values()].map(({ end }) => end) : [];
+      return role.kind === 'leader' ? role.followers.map(({ end }) => end) : [];
     };
     expect(ends('epoch')).toEqual([-1, -1]);
     expect(ends('hw')).toEqual([1, 1]);
