@@ -1,15 +1,15 @@
-import fc from 'fast-check';
+import { assert, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { greatestSeed } from '../../../harness/plan/limits.ts';
 import { mostShards, parseShard, shardOf } from '../../../harness/plan/shard.ts';
 
-const seeds = fc.integer({ min: 0, max: greatestSeed });
-const counts = fc.integer({ min: 1, max: mostShards });
+const seeds = integer({ min: 0, max: greatestSeed });
+const counts = integer({ min: 1, max: mostShards });
 
 describe('shardOf', () => {
   test('puts every seed into one of the shards', () => {
-    fc.assert(
-      fc.property(seeds, counts, (seed, count) => {
+    assert(
+      property(seeds, counts, (seed, count) => {
         const shard = shardOf(seed, count);
         expect(Number.isInteger(shard) && shard >= 1 && shard <= count).toBe(true);
       }),
@@ -17,7 +17,7 @@ describe('shardOf', () => {
   });
 
   test('puts every seed into the only shard there is', () => {
-    fc.assert(fc.property(seeds, (seed) => shardOf(seed, 1) === 1));
+    assert(property(seeds, (seed) => shardOf(seed, 1) === 1));
   });
 
   test('never moves a seed from one version of Tidemark to the next', () => {
@@ -26,8 +26,8 @@ describe('shardOf', () => {
   });
 
   test('fills all shards evenly with seeds that count up, wherever they begin', () => {
-    fc.assert(
-      fc.property(seeds, fc.integer({ min: 2, max: 12 }), fc.integer({ min: 24, max: 400 }), (first, count, pairs) => {
+    assert(
+      property(seeds, integer({ min: 2, max: 12 }), integer({ min: 24, max: 400 }), (first, count, pairs) => {
         const sizes = Array.from({ length: count }, () => 0);
         for (let seed = first; seed < first + pairs; seed += 1) sizes[shardOf(seed, count) - 1]! += 1;
         const fair = pairs / count;
