@@ -1,9 +1,9 @@
 /**
  * Why, as far as it can be told of a single record: who sent it, what was said of it, who saw it where, who wrote it.
  *
- * The chains of losses and divergences stand in `why.ts`. Every other anomaly is about one or two records, or about
- * operations alone; of these the deciding lines of the history are told in their order, and with a trace the line by
- * which a broker wrote the record. Nothing here concludes: it says what the history proves.
+ * The chains of losses and divergences stand in `why-lost.ts` and `why-diverged.ts`. Every other anomaly is about one or
+ * two records, or about operations alone; of these the deciding lines of the history are told in their order, and with a
+ * trace the line by which a broker wrote the record. Nothing here concludes: it says what the history proves.
  */
 import type { Finding } from './anomalies/finding.ts';
 import { partitionOf, type Evidence } from './evidence.ts';

@@ -13,7 +13,7 @@ import type { SeenAck, SeenElection, SeenPartition, SeenTruncation } from './obs
 import { brokers } from './replicas.ts';
 import type { AnomalyKind, Reference, WhyStep } from './results.ts';
 import { batchAt, decodeRecords } from './segments.ts';
-import { withFaults, type Step } from './why.ts';
+import { withFaults } from './why.ts';
 
 const told: ReadonlySet<AnomalyKind> = new Set(['lost-acked-write', 'replica-divergence', 'lost-on-replica']);
 
@@ -40,25 +40,25 @@ export function whyObserved(evidence: Evidence, { kind, key, offset }: Finding):
       .map((election) => elected(key, election)),
     ...cuts.slice(0, maxOfEach).map((cut) => truncated(partition, cut)),
   ].sort((x, y) => (x.time ?? 0) - (y.time ?? 0));
-  const steady = withFaults(evidence, steps).map(({ text: said, time, references }) =>
-    time === undefined ? { text: said, references } : { text: said, time, references },
-  );
-  return [...steady, ...heldInTheEnd(evidence, key, offset)];
+  return [...withFaults(evidence, steps), ...heldInTheEnd(evidence, key, offset)];
 }
 
-function acknowledged(offset: number, { node, acks, isr, time, reference }: SeenAck): Step {
+function acknowledged(offset: number, { node, acks, isr, time, reference }: SeenAck): WhyStep {
   const known = isr.length === 0 ? '' : `; in sync were, as last seen, ${brokers(isr)}`;
   const asked = acks === -1 ? 'all' : acks;
   return step(`Broker ${node} acknowledged offset ${offset} (acks=${asked})${known}.`, time, reference);
 }
 
-function elected(key: Key, { leader, isr, epoch, time, reference }: SeenElection): Step {
+function elected(key: Key, { leader, isr, epoch, time, reference }: SeenElection): WhyStep {
   const who = leader === null ? `Nobody was seen to lead ${key}` : `Broker ${leader} was seen to lead ${key}`;
   const details = [...(epoch === null ? [] : [`epoch ${epoch}`]), `in-sync replicas ${isr.join(', ')}`];
   return step(`${who} (${details.join(', ')}).`, time, reference);
 }
 
-function truncated({ truncations }: SeenPartition, { node, from, to, time, words, reference }: SeenTruncation): Step {
+function truncated(
+  { truncations }: SeenPartition,
+  { node, from, to, time, words, reference }: SeenTruncation,
+): WhyStep {
   const said =
     words ??
     truncations.find(
@@ -91,6 +91,6 @@ function heldInTheEnd({ logs }: Evidence, key: Key, offset: number): WhyStep[] {
   return [{ text: `In the end, at offset ${offset}: ${camps.join('; ')}.`, references }];
 }
 
-function step(said: string, time: number, reference: Reference): Step {
-  return { epoch: 0, phase: 0, text: said, time, references: [reference] };
+function step(said: string, time: number, reference: Reference): WhyStep {
+  return { text: said, time, references: [reference] };
 }

@@ -12,7 +12,7 @@
 import { storageFaultSeen, uncleanElectionPossible, wholeTrace, type Evidence } from '../evidence.ts';
 import { judgeCommitted, type Fate } from '../excuse.ts';
 import { traceReference, type ClusterTrace, type PartitionTrace } from '../replicas.ts';
-import { whyLost } from '../why.ts';
+import { whyLost } from '../why-lost.ts';
 import { emptyFinding, listed, offsetsInWords, plural, rangesOf, type Finding } from './finding.ts';
 
 export function findOverwritten(evidence: Evidence): Finding[] {

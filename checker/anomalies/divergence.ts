@@ -24,7 +24,7 @@ import type { Key, Value } from '../history.ts';
 import { canonicalValue } from '../micro-operations.ts';
 import { brokers, traceReference, type ClusterTrace, type PartitionTrace, type RoleAt } from '../replicas.ts';
 import type { Reference } from '../results.ts';
-import { whyDiverged } from '../why.ts';
+import { whyDiverged } from '../why-diverged.ts';
 import type { Stays } from '../stays.ts';
 import { covers, listed, offsetsInWords, rangesOf, type Finding } from './finding.ts';
 

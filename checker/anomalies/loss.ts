@@ -16,7 +16,7 @@ import { firstNotBefore } from '../search.ts';
 import { batchAt } from '../segments.ts';
 import { isInLog } from '../standing.ts';
 import type { Ints } from '../tables.ts';
-import { whyLost } from '../why.ts';
+import { whyLost } from '../why-lost.ts';
 import { historyReference, listed, offsetsInWords, plural, rangesOf, type Finding } from './finding.ts';
 
 /**

@@ -5,7 +5,8 @@ import type { Fate, Promised } from '../../checker/excuse.ts';
 import type { FinalLog } from '../../checker/final-logs.ts';
 import { readTrace } from '../../checker/parse-trace.ts';
 import { rebuildReplicas } from '../../checker/replicas.ts';
-import { whyDiverged, whyLost } from '../../checker/why.ts';
+import { whyDiverged } from '../../checker/why-diverged.ts';
+import { whyLost } from '../../checker/why-lost.ts';
 
 const partition = 'tide-0';
 

@@ -193,7 +193,7 @@ describe('what replicas hold in the end', () => {
 
 describe('faults among the steps', () => {
   const step = (time: number | undefined, text: string) =>
-    ({ epoch: 0, phase: 0, text, references: [], ...(time === undefined ? {} : { time }) }) as const;
+    ({ text, references: [], ...(time === undefined ? {} : { time }) }) as const;
   const told = (
     faults: readonly (readonly [time: number, fault: string, phase: string, nodes?: object])[],
     times = [10, 20, 30],
