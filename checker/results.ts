@@ -251,3 +251,50 @@ export interface ComparisonResults {
    */
   readonly realism?: ComparisonResults;
 }
+
+/** One cell of a night: a pair of builds under one workload and one set of faults, which is a comparison of its own. */
+export interface NightCell extends Pick<
+  ComparisonResults,
+  'verdict' | 'void' | 'configuration' | 'command' | 'control' | 'candidate' | 'tests'
+> {
+  /** `builds.workload.faults`, by their names in the config file. */
+  readonly name: string;
+  readonly builds: string;
+  readonly workload: string;
+  readonly faults: string;
+  /** Folder of its comparison, relative to the night's. */
+  readonly folder: string;
+  /** Both sides are the same: a violation on either counts against the night. */
+  readonly sameBuilds: boolean;
+  /** `true`: nothing that counts against the night was broken. */
+  readonly valid: Verdict;
+  /** Pairs declared, and pairs that were run: what was not run is no run. */
+  readonly declared: number;
+  readonly done: number;
+  /** Of the primary endpoint, after Holm's correction over the cells. */
+  readonly adjustedP: number;
+}
+
+/** Of a night: a matrix of comparisons within one budget of time. */
+export interface NightResults {
+  readonly schemaVersion: 1;
+  readonly type: 'night';
+  /** False if a candidate broke a promise in any cell. */
+  readonly valid: Verdict;
+  /** The sentence. */
+  readonly verdict: string;
+  readonly runtime: string;
+  /** Declared before the first pair; the same for all cells. */
+  readonly seeds: { readonly from: number; readonly count: number };
+  /** Which part of the seeds this was, of how many parts; absent for all. */
+  readonly shard?: { readonly index: number; readonly count: number };
+  readonly command: string;
+  readonly budgetMs: number;
+  readonly usedMs: number;
+  /**
+   * `all-run`: every pair that was declared; `budget`: what was left did not fit into it; `unfinished`: interrupted, or
+   * still going on.
+   */
+  readonly ended: 'all-run' | 'budget' | 'unfinished';
+  readonly cells: readonly NightCell[];
+}

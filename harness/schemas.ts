@@ -7,7 +7,7 @@
  * version may add some.
  */
 import { z } from 'zod';
-import type { ComparisonResults, RunResults } from '../checker/results.ts';
+import type { ComparisonResults, NightResults, RunResults } from '../checker/results.ts';
 
 const count = z.number().int().nonnegative();
 const rate = z.number().min(0).max(1);
@@ -272,6 +272,45 @@ const comparisonResultsSchema = z
   })
   .describe('The results of a comparison of two builds.');
 
+const nightResultsSchema = z
+  .looseObject({
+    schemaVersion: z.literal(1),
+    type: z.literal('night'),
+    valid: verdict.describe('false: a candidate broke a promise in some cell. true: in none. Else "unknown".'),
+    verdict: z.string().describe('The sentence.'),
+    runtime: z.string(),
+    seeds: z.looseObject({ from: count, count }).describe('Declared before the first pair; the same for all cells.'),
+    shard: z.looseObject({ index: count, count }).exactOptional().describe('Which part of the seeds, of how many.'),
+    command: z.string().describe('The command that repeats it.'),
+    budgetMs: z.number().nonnegative(),
+    usedMs: z.number().nonnegative(),
+    ended: z
+      .enum(['all-run', 'budget', 'unfinished'])
+      .describe('Whether every pair was run, the budget ended before that, or the night can still be resumed.'),
+    cells: z.array(
+      z.looseObject({
+        name: z.string().describe('builds.workload.faults, by their names in the config file.'),
+        builds: z.string(),
+        workload: z.string(),
+        faults: z.string(),
+        folder: z.string().describe('Folder of its comparison, relative to the night’s.'),
+        sameBuilds: z.boolean().describe('Both sides are the same: a violation on either counts against the night.'),
+        valid: verdict,
+        verdict: oneComparison.verdict,
+        void: oneComparison.void,
+        declared: count.describe('Pairs that were declared.'),
+        done: count.describe('Pairs that were run. What was not run is no run, and never counted as clean.'),
+        configuration: oneComparison.configuration,
+        command: oneComparison.command,
+        control: build,
+        candidate: build,
+        tests: oneComparison.tests,
+        adjustedP: rate.describe('Of the primary endpoint, after Holm’s correction over the cells.'),
+      }),
+    ),
+  })
+  .describe('The results of a night: a matrix of comparisons within one budget of time.');
+
 /**
  * A process that ended without an action of ours: while it started, or later. `blame`: its own, or that of what it ran
  * in. `lastLines` are the last of its own output.
@@ -316,9 +355,9 @@ const promisesSchema = z.object({
   uncleanElection: z.boolean().catch(false),
 });
 
-const resultsSchema = z.discriminatedUnion('type', [runResultsSchema, comparisonResultsSchema]);
+const resultsSchema = z.discriminatedUnion('type', [runResultsSchema, comparisonResultsSchema, nightResultsSchema]);
 
-export type AnyResults = RunResults | ComparisonResults;
+export type AnyResults = RunResults | ComparisonResults | NightResults;
 
 /** A `run.json`, as far as anybody relies on it. */
 export type RunFile = z.output<typeof runFileSchema>;
@@ -345,7 +384,7 @@ export function resultsJsonSchema(): Readonly<Record<string, unknown>> {
   const { $schema, ...schema } = z.toJSONSchema(resultsSchema, { target: 'draft-2020-12', reused: 'ref' });
   return {
     $schema,
-    title: 'results.json of Tidemark: of a run, or of a comparison',
+    title: 'results.json of Tidemark: of a run, of a comparison, or of a night',
     ...schema,
   };
 }

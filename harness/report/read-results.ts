@@ -2,7 +2,7 @@
  * Reads `results.json`, which a report cannot do without: one clear line where it is missing, damaged or something else.
  */
 import { readFileSync } from 'node:fs';
-import type { ComparisonResults, RunResults } from '../../checker/results.ts';
+import type { ComparisonResults, NightResults, RunResults } from '../../checker/results.ts';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 import { parseResults, type AnyResults } from '../schemas.ts';
 
@@ -29,11 +29,18 @@ function readResults(path: string): AnyResults {
 export function readRunResults(path: string): RunResults {
   const results = readResults(path);
   if (results.type === 'run') return results;
-  throw new UsageError(`${path} is of a comparison, not of a run: name one of the folders in its runs/`);
+  const runs = results.type === 'night' ? 'the runs/ of its cells' : 'its runs/';
+  throw new UsageError(`${path} is of a ${results.type}, not of a run: name one of the folders in ${runs}`);
 }
 
 export function readComparisonResults(path: string): ComparisonResults {
   const results = readResults(path);
   if (results.type === 'comparison') return results;
-  throw new UsageError(`${path} is of a run, not of a comparison`);
+  throw new UsageError(`${path} is of a ${results.type}, not of a comparison`);
+}
+
+export function readNightResults(path: string): NightResults {
+  const results = readResults(path);
+  if (results.type === 'night') return results;
+  throw new UsageError(`${path} is of a ${results.type}, not of a night`);
 }
