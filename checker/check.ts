@@ -323,7 +323,7 @@ function noteNoTrace(evidence: Evidence): void {
   const { run, cluster, observed, history } = evidence;
   if (run.traced === false) {
     // A description that is wrong may let nobody write: then nothing was put to the test.
-    if (!history.acknowledgedUnderAll) unknownBecause(evidence, 'durability', 'no record was acknowledged');
+    if (!history.sends.acknowledgedUnderAll) unknownBecause(evidence, 'durability', 'no record was acknowledged');
     if (observed === null) unknownBecause(evidence, 'convergence', 'there are no observations');
     else evidence.notes.push(...observed.damage.slice(0, 20));
   } else if (cluster === null) {

@@ -1,27 +1,19 @@
 /**
  * One pass over a history: who sent what, what was acknowledged and read, and where each process reads.
  *
- * What operations say is handed to three parts that each keep one thing: {@link ValueRows} what stands where,
- * {@link Readers} how readers go on, {@link Transactions} what belongs together. Here it is decided what an operation
- * means, and whether it fits the one that its process invoked.
+ * What operations say is handed to four parts that each keep one thing: {@link ValueRows} what stands where,
+ * {@link Sends} what became of what was sent, {@link Readers} how readers go on, {@link Transactions} what belongs
+ * together. Here it is decided what an operation means, and whether it fits the one that its process invoked.
  *
- * Invariants: a poll of any outcome proves that its records were there; a send counts as acknowledged only by its `ok`.
- * An operation that nobody here understands changes nothing and is counted by its name.
+ * Invariants: a poll of any outcome proves that its records were there. An operation that nobody here understands changes
+ * nothing and is counted by its name.
  */
-import type { FaultRecord, Key, MicroOp, Operation, Value } from './history.ts';
-import {
-  correlationOf,
-  faultOf,
-  keyOf,
-  readPair,
-  readSend,
-  rebalancedKeys,
-  seeksOf,
-  type SendReading,
-} from './micro-operations.ts';
+import type { FaultRecord, Key, Operation, Value } from './history.ts';
+import { faultOf, isPoll, keyOf, readPair, rebalancedKeys, seeksOf } from './micro-operations.ts';
 import { Readers } from './readers.ts';
+import { Sends, type OpenSends, type SendCounts } from './sends.ts';
 import { Transactions } from './transactions.ts';
-import { acksAll, outcome, ValueRows, type ExtraOffset, type OffsetConflict, type ValueColumns } from './value-rows.ts';
+import { ValueRows, type ExtraOffset, type OffsetConflict, type ValueColumns } from './value-rows.ts';
 
 export { acksAll, outcome, type OffsetConflict } from './value-rows.ts';
 
@@ -31,15 +23,11 @@ export interface FaultLine {
   readonly record: FaultRecord;
 }
 
-export interface HistoryCounts {
+export interface HistoryCounts extends SendCounts {
   invoked: number;
   ok: number;
   fail: number;
   info: number;
-  sends: number;
-  sendsOk: number;
-  sendsFail: number;
-  sendsInfo: number;
   polls: number;
   polledRecords: number;
 }
@@ -54,6 +42,7 @@ export class HistoryIndex {
   readonly rows = new ValueRows();
   readonly readers = new Readers(this.rows);
   readonly transactions = new Transactions();
+  readonly sends: Sends;
   readonly faults: FaultLine[] = [];
   /** Operations that are not understood, by their name. */
   readonly unknown = new Map<string, number>();
@@ -73,16 +62,11 @@ export class HistoryIndex {
   finalRead = false;
   /** When the last operation that was added is noted to be; 0 where there is none. */
   lastTime = 0;
-  /** Some send was acknowledged under acks=all. */
-  acknowledgedUnderAll = false;
 
-  readonly #options: IndexOptions;
   readonly #open = new Map<number, OpenOperation>();
-  /** Of each key: the row acknowledged under acks=all with the highest offset so far. */
-  readonly #highestAcked: number[] = [];
 
-  constructor(options: IndexOptions) {
-    this.#options = options;
+  constructor({ acks }: IndexOptions) {
+    this.sends = new Sends(this.rows, this.transactions, this.counts, acks);
   }
 
   get keys(): readonly Key[] {
@@ -136,7 +120,8 @@ export class HistoryIndex {
   /** The history is over. */
   finish(): void {
     // Nobody knows what became of an operation that never completed.
-    for (const { isOpen, rows } of this.#open.values()) if (isOpen && rows.length > 1) this.#noteSeveral('info', rows);
+    for (const { isOpen, rows } of this.#open.values())
+      if (isOpen && rows.length > 1) this.sends.noteSeveral('info', rows);
     this.readers.endAll();
   }
 
@@ -167,37 +152,7 @@ export class HistoryIndex {
     if (f === 'poll' || f === 'txn') this.readers.begin(process, index);
     if (f === 'txn') this.transactions.seen = true;
     if (f !== 'send' && f !== 'txn') return early;
-    return this.#invokeSends(operation, process, open) ?? early;
-  }
-
-  #invokeSends(operation: Operation, process: number, open: OpenOperation): string | null {
-    if (operation.f === 'send') this.counts.sends += 1;
-    if (!Array.isArray(operation.value)) return `a ${operation.f} needs a list of micro-operations`;
-    let flaw: string | null = null;
-    for (const micro of operation.value as readonly MicroOp[]) {
-      if (operation.f === 'txn' && isPoll(micro)) continue;
-      const send = readSend(micro);
-      if (typeof send === 'string') flaw = send;
-      else flaw = this.#invokeSend(operation, process, open, send) ?? flaw;
-    }
-    return flaw;
-  }
-
-  #invokeSend(operation: Operation, process: number, open: OpenOperation, send: SendReading): string | null {
-    const key = this.keyId(send.key);
-    const row = this.rows.rowOf(key, send.value);
-    const { values } = this;
-    if (values.outcome.get(row) !== outcome.unsent)
-      return `the value ${String(send.value)} is sent twice to ${send.key}: values must be unique per key`;
-    if (operation.f === 'txn') this.counts.sends += 1;
-    if (values.readBy.get(row) !== -1) this.transactions.earlyReads.push(row);
-    values.outcome.set(row, outcome.open);
-    values.acks.set(row, acksNumber(operation.acks ?? this.#options.acks));
-    values.invoked.set(row, operation.index);
-    values.process.set(row, process);
-    values.floor.set(row, this.#highestAcked[key] ?? -1);
-    open.rows.push(row);
-    return null;
+    return this.sends.invoke(operation, process, open) ?? early;
   }
 
   #complete(operation: Operation, process: number): string | null {
@@ -214,13 +169,13 @@ export class HistoryIndex {
       this.transactions.complete(open.index, operation.index, process, type === 'ok');
     switch (operation.f) {
       case 'send':
-        flaw = this.#completeSends(operation, type, open) ?? flaw;
+        flaw = this.sends.complete(operation, type, open) ?? flaw;
         break;
       case 'poll':
         flaw = this.#completePolls(operation, process, type, open) ?? flaw;
         break;
       case 'txn':
-        flaw = this.#completeSends(operation, type, open) ?? flaw;
+        flaw = this.sends.complete(operation, type, open) ?? flaw;
         flaw = this.#completePolls(operation, process, type, open) ?? flaw;
         break;
       case 'assign':
@@ -244,25 +199,9 @@ export class HistoryIndex {
   /** Why a completion cannot be that of the operation under way, or null. */
   #misfit(operation: Operation, process: number, open: OpenOperation | undefined): string | null {
     if (open === undefined) return `process ${process} completes an operation that it did not invoke`;
-    const { f, value } = operation;
+    const { f } = operation;
     if (open.f !== f) return `process ${process} completes a ${f}, and had invoked a ${open.f}`;
-    if ((f !== 'send' && f !== 'txn') || value === null || value === undefined) return null;
-    if (!Array.isArray(value)) return `a ${f} needs a list of micro-operations`;
-    for (const micro of value as readonly MicroOp[]) {
-      const send = readSend(micro);
-      if (typeof send === 'string') continue;
-      if (this.#rowOfSend(open, send) === -1)
-        return `the completion names ${String(send.value)} of ${send.key}, which its invocation does not`;
-    }
-    return null;
-  }
-
-  /** The row of a send that the open operation invoked; −1 if it invoked no such one. */
-  #rowOfSend({ index, rows }: OpenOperation, { key, value }: SendReading): number {
-    const only = rows.length === 1 ? (rows[0] as number) : -1;
-    if (only !== -1 && this.valueOf(only) === value && this.keyName(this.values.key.get(only)) === key) return only;
-    const row = this.findRow(this.keyId(key), value);
-    return row !== -1 && this.values.invoked.get(row) === index ? row : -1;
+    return f === 'send' || f === 'txn' ? this.sends.misfit(operation, open) : null;
   }
 
   #openOf(process: number): OpenOperation {
@@ -272,59 +211,6 @@ export class HistoryIndex {
       this.#open.set(process, open);
     }
     return open;
-  }
-
-  #completeSends(operation: Operation, type: 'ok' | 'fail' | 'info', open: OpenOperation | undefined): string | null {
-    const rows = open?.rows ?? [];
-    const count = operation.f === 'send' ? 1 : rows.length;
-    this.counts[type === 'ok' ? 'sendsOk' : type === 'fail' ? 'sendsFail' : 'sendsInfo'] += count;
-    const { values } = this;
-    const correlation = correlationOf(operation.msg);
-    for (const row of rows) {
-      values.outcome.set(row, outcome[type]);
-      values.completed.set(row, operation.index);
-      values.correlation.set(row, correlation);
-      if (type === 'ok' && values.acks.get(row) === acksAll) this.acknowledgedUnderAll = true;
-    }
-    if (type !== 'fail' && rows.length > 1) this.#noteSeveral(type, rows);
-    if (!Array.isArray(operation.value) || type === 'fail') return null;
-    let flaw: string | null = null;
-    for (const micro of operation.value as readonly MicroOp[]) {
-      if (operation.f === 'txn' && isPoll(micro)) continue;
-      const send = readSend(micro);
-      if (typeof send === 'string') {
-        flaw = send;
-        continue;
-      }
-      const row = send.offset === -1 || open === undefined ? -1 : this.#rowOfSend(open, send);
-      if (row === -1) continue;
-      values.offset.set(row, send.offset);
-      if (type === 'ok' && values.acks.get(row) === acksAll) this.#acknowledged(row, operation);
-    }
-    return flaw;
-  }
-
-  #acknowledged(row: number, operation: Operation): void {
-    const { values } = this;
-    const key = values.key.get(row);
-    const offset = values.offset.get(row);
-    this.rows.sawAt(key, offset, row, operation.index, operation.time);
-    const highest = this.#highestAcked[key];
-    if (highest === undefined || values.offset.get(highest) < offset) this.#highestAcked[key] = row;
-  }
-
-  /** Sends of one operation to one key follow each other; an indefinite one counts as a whole or not at all. */
-  #noteSeveral(type: 'ok' | 'info', rows: readonly number[]): void {
-    const last = new Map<number, number>();
-    for (const row of rows) {
-      const key = this.values.key.get(row);
-      const before = last.get(key);
-      last.set(key, row);
-      if (before === undefined) continue;
-      this.transactions.sendPairs.push(before);
-      this.transactions.sendPairs.push(row);
-    }
-    if (type === 'info') this.transactions.indefinite.push(rows);
   }
 
   #completePolls(
@@ -409,7 +295,7 @@ export class HistoryIndex {
 }
 
 /** What a process does, or did last: kept from one operation to the next, since there are millions of them. */
-interface OpenOperation {
+interface OpenOperation extends OpenSends {
   isOpen: boolean;
   f: string;
   index: number;
@@ -417,12 +303,4 @@ interface OpenOperation {
   rows: number[];
   seeks: boolean;
   final: boolean;
-}
-
-function isPoll(micro: unknown): micro is readonly unknown[] {
-  return Array.isArray(micro) && micro[0] === 'poll';
-}
-
-function acksNumber(acks: 'all' | 0 | 1): number {
-  return acks === 'all' ? acksAll : acks;
 }

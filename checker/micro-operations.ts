@@ -42,6 +42,11 @@ export function keyOf(key: unknown): Key | null {
   return typeof key === 'object' && key !== null ? JSON.stringify(key) : null;
 }
 
+/** A micro-operation that reads, whatever it read. */
+export function isPoll(micro: unknown): micro is readonly unknown[] {
+  return Array.isArray(micro) && micro[0] === 'poll';
+}
+
 /** Null when `record` is a sound [offset, value]; otherwise what is wrong. */
 export function readPair(record: unknown): string | null {
   if (!Array.isArray(record)) return 'something that is not [offset, value]';

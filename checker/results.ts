@@ -239,6 +239,10 @@ export interface ComparisonResults {
   readonly void: boolean;
   readonly runtime: string;
   readonly seeds: readonly number[];
+  /** One shard of a comparison on several machines. `seeds` are then its own, and here are all that were declared. */
+  readonly shard?: { readonly index: number; readonly count: number; readonly seeds: readonly number[] };
+  /** Of shards that were merged: declared seeds that nobody ran. Their runs are unknown. */
+  readonly notRun?: readonly number[];
   readonly configuration: Readonly<Record<string, unknown>>;
   readonly command: string;
   readonly control: BuildResults;

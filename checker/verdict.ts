@@ -48,7 +48,7 @@ export function isChecked(evidence: Evidence, guarantee: Guarantee): boolean {
     case 'transactions':
       return evidence.history.transactions.seen;
     case 'durability':
-      return evidence.promises.acks === 'all' || evidence.history.acknowledgedUnderAll;
+      return evidence.promises.acks === 'all' || evidence.history.sends.acknowledgedUnderAll;
     case 'agreement':
     case 'convergence':
       return evidence.source === 'run' || evidence.logs !== null;

@@ -34,7 +34,7 @@ describe('a send', () => {
   it('owns its offset, and is acknowledged, only under acks=all and when it was ok', () => {
     const seen = (type: string, acks: unknown): unknown[] => {
       const { index } = told().send(1, 7, 3, type, { acks });
-      return [index.rows.ownerOf(0, 3), index.acknowledgedUnderAll];
+      return [index.rows.ownerOf(0, 3), index.sends.acknowledgedUnderAll];
     };
     expect(seen('ok', 'all')).toEqual([0, true]);
     expect([seen('ok', 1), seen('info', 'all'), seen('fail', 'all')]).toEqual(
