@@ -61,6 +61,8 @@ const noHistories: ReadonlySet<string> = new Set([
   'run.json',
   'results.json',
   'report.html',
+  'summary.md',
+  'junit.xml',
   'schedule.json',
   'load.json',
   'trace.jsonl',

@@ -18,13 +18,27 @@ export function joinComparisons(
   realism: ComparisonResults,
   command: string,
 ): ComparisonResults {
+  return tellAsOne(primary, { ...realism, pairs: realism.pairs.map(moved) }, command);
+}
+
+/** The same where the folders of the second stand in the first already. */
+export function tellAsOne(
+  primary: ComparisonResults,
+  realism: ComparisonResults,
+  command: string,
+): ComparisonResults {
   return {
     ...primary,
     valid: worse(primary.valid, realism.valid),
     verdict: sentenceOf([primary, realism]),
     command,
-    realism: { ...realism, pairs: realism.pairs.map(moved) },
+    realism,
   };
+}
+
+/** The comparison, and the one for realism beside it if there is one. */
+export function partsOf(results: ComparisonResults): readonly ComparisonResults[] {
+  return results.realism === undefined ? [results] : [results, results.realism];
 }
 
 /** False beats unknown, unknown beats true. */

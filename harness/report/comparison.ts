@@ -5,10 +5,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildResults, ComparisonResults, PairResults, PairedRun, RunResults } from '../../checker/results.ts';
+import { partsOf } from '../compare/two-parts.ts';
 import { placeOf, unexercised } from '../compare/verdict.ts';
 import { UsageError } from '../errors.ts';
 import { shownPath } from '../shown-path.ts';
 import { writeWhole } from '../store.ts';
+import { writeForCi } from './ci-files.ts';
 import { html, type Markup } from './html.ts';
 import { badge, commands, configuration, moodOf, opening, page, table } from './page.ts';
 import { drawFilm, drawTimelines, viewPartition, type PartitionView } from './partition.ts';
@@ -19,7 +21,17 @@ import { lifeOfRecord, readRunFiles, type RunFiles } from './run-files.ts';
 import { unknownRule } from './picture.ts';
 import { storyKeys } from './story.ts';
 import { targetSection } from './target.ts';
-import { counted, listInWords, percent, pValue, shellWord, shortened, span } from './words.ts';
+import {
+  counted,
+  intervalInWords,
+  kindsInWords,
+  listInWords,
+  percent,
+  pValue,
+  shellWord,
+  shortened,
+  span,
+} from './words.ts';
 
 /** Pairs shown in the table. */
 const PAIRS_MAX = 300;
@@ -27,11 +39,12 @@ const FEW_PAIRS = 12;
 /** Pairs that are looked at to find the one to tell. */
 const LOOKED_AT_MAX = 60;
 
-/** Renders the comparison in `directory` again and returns the report's path. */
+/** Renders the comparison in `directory` again, for people and for CI, and returns the path of `report.html`. */
 export function writeComparisonReport(directory: string): string {
   const results = readComparisonResults(join(directory, 'results.json'));
   const path = join(directory, 'report.html');
   writeWhole(path, renderComparison(directory, results, readExample(directory, results)));
+  writeForCi(directory, results);
   return path;
 }
 
@@ -63,11 +76,6 @@ function readSide(directory: string, run: PairedRun, key: string | null): RunFil
     if (error instanceof UsageError) return null;
     throw error;
   }
-}
-
-/** The comparison, and the one for realism beside it if there is one. */
-function partsOf(results: ComparisonResults): readonly ComparisonResults[] {
-  return results.realism === undefined ? [results] : [results, results.realism];
 }
 
 /**
@@ -207,16 +215,8 @@ function ratesTable(...builds: readonly BuildResults[]): Markup {
           <td class="number">
             ${percent(build.rate)}${build.unknown > 0 ? ` (${percent(build.bounds.allGood)} to ${percent(build.bounds.allBad)}, with the unknown)` : null}
           </td>
-          <td>
-            ${build.interval.method === 'one-sided-zero' ? `at most ${percent(build.interval.high)} (one-sided)` : `${percent(build.interval.low)} to ${percent(build.interval.high)} (Wilson)`}
-          </td>
-          <td>
-            ${
-              Object.entries(build.kinds)
-                .map(([kind, runs]) => `${kind} ${runs}`)
-                .join(', ') || 'none'
-            }
-          </td>
+          <td>${intervalInWords(build)}</td>
+          <td>${kindsInWords(build)}</td>
         </tr>`,
     ),
   );

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import type { Anomaly, FaultSummary, RunResults } from '../../checker/results.ts';
 import { shownPath } from '../shown-path.ts';
 import { writeWhole } from '../store.ts';
+import { writeForCi } from './ci-files.ts';
+import { headline } from './headline.ts';
 import type { FaultSeen } from './history-events.ts';
 import { html, type Content, type Markup } from './html.ts';
 import { measureInWords } from './measure-words.ts';
@@ -17,9 +19,7 @@ import { byGravity } from './story.ts';
 import { targetSection } from './target.ts';
 import {
   buildInWords,
-  counted,
   defectsOf,
-  listInWords,
   plain,
   referenceInWords,
   rolesInWords,
@@ -35,10 +35,12 @@ const EXPOSURES_MAX = 20;
 const FAULTS_MAX = 300;
 const NOTES_MAX = 40;
 
-/** Renders the run in `directory` again and returns the report's path. */
+/** Renders the run in `directory` again, for people and for CI, and returns the path of `report.html`. */
 export function writeRunReport(directory: string): string {
+  const files = readRunFiles(directory);
   const path = join(directory, 'report.html');
-  writeWhole(path, renderRun(readRunFiles(directory)));
+  writeWhole(path, renderRun(files));
+  writeForCi(directory, files.results);
   return path;
 }
 
@@ -80,54 +82,6 @@ export function renderRun(files: RunFiles): string {
       ${runCommands(files)}
     </section>`;
   return page(`Tidemark: ${run.name}, ${run.build}`, body);
-}
-
-/** One sentence about the whole run, which a manager can read and an engineer cannot fault. */
-export function headline(results: RunResults): string {
-  const { build } = results.run;
-  const subject = build === 'unknown' ? results.run.name : build;
-  const violations = results.anomalies.filter((anomaly) => anomaly.class === 'violation');
-  if (violations.length > 0) return `${subject} broke its word: it ${listInWords(damage(violations))}.`;
-  if (results.valid !== true) {
-    return `Unknown: what this run recorded does not suffice to say whether ${subject} kept its word.`;
-  }
-  const { exposures } = results;
-  if (exposures === null && results.run.target !== undefined)
-    return `${subject} kept every promise that could be checked; whether it met a moment at which the flaw could bite is not known.`;
-  if (exposures === null) return `${subject} kept every promise that could be checked from this history.`;
-  if (exposures.length === 0)
-    return `${subject} kept its word, but never met a moment at which the flaw could bite: this run proves nothing about it.`;
-  return `${subject} kept its word through ${counted(exposures.length, 'moment')} at which the flaw could have bitten.`;
-}
-
-/** What the violations did, each kind as the end of "it …". */
-function damage(violations: readonly Anomaly[]): string[] {
-  const byKind = Map.groupBy(violations, ({ kind }) => kind);
-  const lost = violations.filter(({ kind }) => kind === 'lost-acked-write' || kind === 'lost-write');
-  const values = lost.reduce((sum, { values: each }) => sum + Math.max(1, each.length), 0);
-  const parts: string[] = [];
-  if (lost.length > 0)
-    parts.push(`lost ${counted(values, 'write that it had acknowledged', 'writes that it had acknowledged')}`);
-  if (byKind.has('replica-divergence')) {
-    const keys = new Set(byKind.get('replica-divergence')?.map(({ key }) => key));
-    parts.push(`left replicas that hold different records${keys.size > 1 ? ` in ${keys.size} partitions` : ''}`);
-  }
-  if (byKind.has('broker-suicide')) parts.push('had brokers that ended themselves');
-  if (byKind.has('failed-start')) parts.push('had brokers that could not start');
-  if (byKind.has('no-convergence')) parts.push('did not come to rest after everything was healed');
-  const told = new Set([
-    'lost-acked-write',
-    'lost-write',
-    'replica-divergence',
-    'broker-suicide',
-    'failed-start',
-    'no-convergence',
-  ]);
-  const rest = [...byKind]
-    .filter(([kind]) => !told.has(kind))
-    .map(([kind, list]) => `${kind}${list.length > 1 ? ` (${list.length})` : ''}`);
-  if (rest.length > 0) parts.push(`showed ${listInWords(rest)}`);
-  return parts;
 }
 
 function guarantees(results: RunResults): Markup {

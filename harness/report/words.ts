@@ -1,7 +1,7 @@
 /**
  * How the report says numbers, moments and references, so that one thing is said in one way everywhere.
  */
-import type { Reference, RunResults } from '../../checker/results.ts';
+import type { BuildResults, Reference, RunResults } from '../../checker/results.ts';
 
 /** A moment of the run's clock, in seconds since the run began. */
 export function seconds(timeNs: number): string {
@@ -21,6 +21,19 @@ export function percent(rate: number): string {
 
 export function pValue(p: number): string {
   return p < 0.001 ? p.toExponential(1) : p.toFixed(3);
+}
+
+/** The 95 % interval of a rate, with its method. */
+export function intervalInWords({ interval }: Pick<BuildResults, 'interval'>): string {
+  return interval.method === 'one-sided-zero'
+    ? `at most ${percent(interval.high)} (one-sided)`
+    : `${percent(interval.low)} to ${percent(interval.high)} (Wilson)`;
+}
+
+/** `lost-acked-write 12, replica-divergence 3`: violations by kind, in how many runs. */
+export function kindsInWords({ kinds }: Pick<BuildResults, 'kinds'>): string {
+  const told = Object.entries(kinds).map(([kind, runs]) => `${kind} ${runs}`);
+  return told.join(', ') || 'none';
 }
 
 /** `1 run`, `3 runs`. */
