@@ -234,6 +234,14 @@ const oneComparison = {
   void: z.boolean().describe('So many runs are unknown that the comparison proves nothing.'),
   runtime: z.string(),
   seeds: z.array(z.number()).describe('Declared before the first run.'),
+  shard: z
+    .looseObject({ index: count, count, seeds: z.array(z.number()).describe('Of all shards together.') })
+    .exactOptional()
+    .describe('One shard of a comparison on several machines: `seeds` outside of it are its own.'),
+  notRun: z
+    .array(z.number())
+    .exactOptional()
+    .describe('Of shards that were merged: declared seeds that nobody ran. Their runs are unknown.'),
   configuration: z.record(z.string(), z.unknown()),
   command: z.string().describe('The command that repeats it.'),
   control: build,

@@ -10,16 +10,17 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { ComparisonResults } from '../../checker/results.ts';
 import type { ComparisonOutcome } from '../compare/compare.ts';
-import { controlShowed } from '../compare/verdict.ts';
-import { environmentErrorFrom, exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { controlShowed, exitCodeOfComparison } from '../compare/verdict.ts';
+import { UsageError, environmentErrorFrom } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
+import { seedsOfShard, type Shard } from '../plan/shard.ts';
 import { createProgress, paint, type Progress } from '../progress.ts';
 import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import { counted } from '../report/words.ts';
 import { besideForeign, demandContainers, isDescribed } from './beside-foreign.ts';
 import { onInterrupt } from './interrupt.ts';
-import { numberOption } from './option-types.ts';
+import { numberOption, shardOption } from './option-types.ts';
 import { isForeignBuild } from '../foreign-build.ts';
 import { addRunOptions, drawSeed, flagsOf, runConfigFrom, type RunFlags } from './options.ts';
 
@@ -28,6 +29,7 @@ interface CompareFlags extends RunFlags {
   readonly candidate: string;
   readonly testCount?: number;
   readonly simTestCount: number;
+  readonly shard?: Shard;
 }
 
 /** Pairs, where nothing else is said: as many as take seconds in the simulator, and minutes on processes. */
@@ -59,7 +61,8 @@ export function registerCompare(program: Command): void {
         1,
         10_000,
       ),
-    );
+    )
+    .addOption(shardOption('the comparison'));
   addRunOptions(command, 'first the simulator, then containers where an engine answers').action(
     async (flags: CompareFlags) => {
       const builds = [flags.control, flags.candidate];
@@ -69,11 +72,14 @@ export function registerCompare(program: Command): void {
 }
 
 async function compare(flags: CompareFlags): Promise<number> {
+  if (flags.shard !== undefined && flags.seed === undefined) {
+    throw new UsageError('--shard: name the seed too, with --seed; it is to be the same for all shards');
+  }
   const seed = flags.seed ?? drawSeed();
   checkBefore(flags, seed);
   const progress = createProgress();
   const signal = onInterrupt(progress, flags.runtime === 'sim' ? 'telling what was found so far' : undefined);
-  progress.line(`seed ${seed} · ${flags.control} against ${flags.candidate}, ${pairsInWords(flags)}`);
+  progress.line(`seed ${seed} · ${flags.control} against ${flags.candidate}, ${pairsInWords(flags, seed)}`);
   const around = { flags, seed, progress, signal };
   const { results, failure, directory } = await (flags.runtime === 'sim'
     ? compareSimulated(around)
@@ -88,7 +94,7 @@ async function compare(flags: CompareFlags): Promise<number> {
   // The verdict stands without a report; what went wrong first is what the command ends with.
   if (failure !== null) throw failure;
   if (unreported !== null) throw unreported.error;
-  return exitCodeOf(results);
+  return exitCodeOfComparison(results);
 }
 
 /** Writes the report and says where it is; what kept it from being written, if something did. */
@@ -119,10 +125,15 @@ function checkBefore(flags: CompareFlags, seed: number): void {
   }
 }
 
-function pairsInWords(flags: CompareFlags): string {
-  const real = counted(flags.testCount ?? REAL_PAIRS, 'pair');
-  if (flags.runtime === 'sim') return counted(flags.testCount ?? SIMULATED_PAIRS, 'pair');
-  return flags.runtime === undefined ? `${counted(flags.simTestCount, 'pair')} in the simulator, then ${real}` : real;
+function pairsInWords({ runtime, testCount, simTestCount, shard }: CompareFlags, seed: number): string {
+  const told = (pairs: number): string =>
+    shard === undefined
+      ? counted(pairs, 'pair')
+      : `${seedsOfShard(seedsFrom(seed, pairs), shard).length} of ${counted(pairs, 'pair')}`;
+  const ofShard = shard === undefined ? '' : `shard ${shard.index} of ${shard.count}: `;
+  if (runtime === 'sim') return ofShard + told(testCount ?? SIMULATED_PAIRS);
+  const real = told(testCount ?? REAL_PAIRS);
+  return ofShard + (runtime === undefined ? `${told(simTestCount)} in the simulator, then ${real}` : real);
 }
 
 interface Around<Flags = CompareFlags> {
@@ -182,6 +193,7 @@ async function simulatedPart(around: Around, directory: string, pairs: number, c
     control: flags.control,
     candidate: flags.candidate,
     seeds: seedsFrom(seed, pairs),
+    shard: flags.shard,
     configure: (build, runSeed) => runConfigFrom(flags, build, runSeed, 'sim'),
     directory,
     command,
@@ -213,6 +225,7 @@ async function realPart(around: Around, runtime: Runtime, directory: string, com
     control: flags.control,
     candidate: flags.candidate,
     seeds: seedsFrom(seed, flags.testCount ?? REAL_PAIRS),
+    shard: flags.shard,
     configure: (build, runSeed) => runConfigFrom(flags, build, runSeed, runtime.name),
     runtime,
     directory,
@@ -237,7 +250,7 @@ function seedsFrom(seed: number, pairs: number): number[] {
 
 /** The command that repeats it; without a runtime it is the whole of two parts. */
 function commandOf({ flags, seed }: Around, runtime: RunConfig['runtime'] | null): string {
-  const { control, candidate, testCount, simTestCount } = flags;
+  const { control, candidate, testCount, simTestCount, shard } = flags;
   const [, ...others] = flagsOf(runConfigFrom(flags, control, seed, runtime ?? 'local')).map((flag) =>
     // What all kinds of fault are differs between the two parts.
     runtime === null && flags.nemesis === 'all' && flag.startsWith('--nemesis ') ? '--nemesis all' : flag,
@@ -250,6 +263,7 @@ function commandOf({ flags, seed }: Around, runtime: RunConfig['runtime'] | null
       ? []
       : [`--test-count ${testCount}`]),
     ...(runtime === null && simTestCount !== SIMULATED_PAIRS ? [`--sim-test-count ${simTestCount}`] : []),
+    ...(shard === undefined ? [] : [`--shard ${shard.index}/${shard.count}`]),
     ...(runtime === null ? [] : [`--runtime ${runtime}`]),
     ...others,
     // Of the candidate alone, and not among the flags of the control.
@@ -273,9 +287,4 @@ function say(line: (text: string) => void, results: ComparisonResults): void {
   line('');
   const mood = results.valid === true && controlShowed(results) ? 'good' : results.valid === false ? 'bad' : 'unsure';
   line(paint(mood, results.verdict));
-}
-
-function exitCodeOf(results: ComparisonResults): number {
-  if (results.valid === true && !controlShowed(results)) return exitCodes.controlSilent;
-  return exitCodeOfVerdict(results.valid);
 }

@@ -9,6 +9,7 @@ import type { FaultKind } from '../../nemesis/schedule.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import { UsageError } from '../errors.ts';
 import { longestMs } from '../plan/limits.ts';
+import { parseShard } from '../plan/shard.ts';
 
 /** A whole number within bounds. */
 export function numberOption(
@@ -26,6 +27,18 @@ export function numberOption(
     return value;
   });
   return preset === undefined ? option : option.default(preset);
+}
+
+/** One shard of several. */
+export function shardOption(whole: string): Option {
+  return new Option(
+    '--shard <i/n>',
+    `run the seeds of one shard of ${whole} only, such as 2/3; merge-reports joins all shards`,
+  ).argParser((text) => {
+    const shard = parseShard(text);
+    if (typeof shard === 'string') throw new UsageError(`--shard ${text}: ${shard}`);
+    return shard;
+  });
 }
 
 /** A duration: seconds, or a number with the unit ms, s or m. `foreignMs`: the default where others' brokers run. */

@@ -14,26 +14,27 @@ import { join } from 'node:path';
 import type { ComparisonResults } from '../../checker/results.ts';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
-import { createRandom } from '../plan/random.ts';
+import { seedsOfShard, type Shard } from '../plan/shard.ts';
 import { paint, type Progress } from '../progress.ts';
 import { counted } from '../report/words.ts';
 import { executeRun } from '../run/run.ts';
 import type { ChosenRuntime } from '../run/runtimes.ts';
 import { writeJson } from '../store.ts';
+import { freshRunFolder, orderOf, runFolder, type PairsRequest, type Side } from './pairs.ts';
 import { compareOutcomes, failureIn, type PairOutcome, type RunOutcome } from './verdict.ts';
 
-export interface ComparisonRequest {
-  readonly control: string;
-  readonly candidate: string;
+export interface ComparisonRequest extends RealPairsRequest {
+  /** All that are declared. */
   readonly seeds: readonly number[];
-  /** The configuration of one run, but for its build and seed. */
-  readonly configure: (build: string, seed: number) => RunConfig;
-  readonly runtime: ChosenRuntime;
-  readonly directory: string;
+  /** Where others run the other seeds. */
+  readonly shard?: Shard | undefined;
   /** As typed, complete: it repeats this comparison. */
   readonly command: string;
-  /** The command of one of its runs. */
-  readonly commandOfRun: (config: RunConfig) => string;
+}
+
+/** What it takes to run pairs of real processes. */
+export interface RealPairsRequest extends PairsRequest {
+  readonly runtime: ChosenRuntime;
   readonly progress: Progress;
   readonly signal: AbortSignal;
 }
@@ -44,8 +45,6 @@ export interface ComparisonOutcome {
   readonly failure: EnvironmentError | InterruptedError | null;
 }
 
-export type Side = 'control' | 'candidate';
-
 /** Runs all pairs, and writes `results.json` after each. */
 export async function runComparison(request: ComparisonRequest): Promise<ComparisonOutcome> {
   const pairs: PairOutcome[] = [];
@@ -53,32 +52,12 @@ export async function runComparison(request: ComparisonRequest): Promise<Compari
   let results = conclude(request, pairs);
   writeJson(join(request.directory, 'results.json'), results);
   let failuresInARow = 0;
-  for (const [index, seed] of request.seeds.entries()) {
-    const order = orderOf(seed);
-    const outcomes: Partial<Record<Side, RunOutcome>> = {};
-    for (const side of order) {
-      if (request.signal.aborted) failure = new InterruptedError();
-      if (failure !== null) break;
-      const outcome = await runOne(request, side, seed, `pair ${index + 1} of ${request.seeds.length}`);
-      outcomes[side] = outcome;
-      if (request.signal.aborted) continue;
-      failuresInARow = outcome.error === undefined ? 0 : failuresInARow + 1;
-      if (failuresInARow >= 2) failure = new EnvironmentError(outcome.error ?? 'two runs in a row failed');
-    }
-    // The interrupt may have come in the very last run.
-    if (request.signal.aborted) failure ??= new InterruptedError();
-    const { control, candidate } = outcomes;
-    if (control !== undefined && candidate !== undefined) {
-      pairs.push({ seed, order, control, candidate });
-    } else if (control !== undefined || candidate !== undefined) {
-      // Half a pair still counts: an anomaly that was found is never dropped. Its twin is a run without a verdict.
-      const missing = (side: Side): RunOutcome => ({
-        directory: runFolder(side, seed),
-        results: null,
-        error: 'the comparison ended before this run',
-      });
-      pairs.push({ seed, order, control: control ?? missing('control'), candidate: candidate ?? missing('candidate') });
-    }
+  const seeds = seedsOfShard(request.seeds, request.shard);
+  for (const [index, seed] of seeds.entries()) {
+    const where = `pair ${index + 1} of ${seeds.length}`;
+    const report = await runPair(request, seed, where, failuresInARow);
+    ({ failure, failuresInARow } = report);
+    if (report.pair !== null) pairs.push(report.pair);
     results = conclude(request, pairs);
     try {
       writeJson(join(request.directory, 'results.json'), results);
@@ -93,25 +72,58 @@ export async function runComparison(request: ComparisonRequest): Promise<Compari
   return { results, failure };
 }
 
-/** Which side of a pair runs first. */
-export function orderOf(seed: number): PairOutcome['order'] {
-  return createRandom(seed).stream('order').chance(0.5) ? ['control', 'candidate'] : ['candidate', 'control'];
+export interface PairReport {
+  /** Null when not even one of its runs was begun. */
+  readonly pair: PairOutcome | null;
+  /** Runs that failed, counted back from the last. */
+  readonly failuresInARow: number;
+  /** Why no other pair may follow. */
+  readonly failure: ComparisonOutcome['failure'];
 }
 
-/** Where a run's files go, in the folder of its comparison. */
-export function runFolder(side: Side, seed: number): string {
-  return `runs/${side}-${seed}`;
+/** Runs one seed on both builds. */
+export async function runPair(
+  request: RealPairsRequest,
+  seed: number,
+  where: string,
+  failuresBefore: number,
+): Promise<PairReport> {
+  const order = orderOf(seed);
+  const outcomes: Partial<Record<Side, RunOutcome>> = {};
+  let failure: PairReport['failure'] = null;
+  let failuresInARow = failuresBefore;
+  for (const side of order) {
+    if (request.signal.aborted) failure = new InterruptedError();
+    if (failure !== null) break;
+    const outcome = await runOne(request, side, seed, where);
+    outcomes[side] = outcome;
+    if (request.signal.aborted) continue;
+    failuresInARow = outcome.error === undefined ? 0 : failuresInARow + 1;
+    if (failuresInARow >= 2) failure = new EnvironmentError(outcome.error ?? 'two runs in a row failed');
+  }
+  // The interrupt may have come in the very last run.
+  if (request.signal.aborted) failure ??= new InterruptedError();
+  const { control, candidate } = outcomes;
+  if (control === undefined && candidate === undefined) return { pair: null, failuresInARow, failure };
+  // Half a pair still counts: an anomaly that was found is never dropped. Its twin is a run without a verdict.
+  const missing = (side: Side): RunOutcome => ({
+    directory: runFolder(side, seed),
+    results: null,
+    error: 'the comparison ended before this run',
+  });
+  const pair = { seed, order, control: control ?? missing('control'), candidate: candidate ?? missing('candidate') };
+  return { pair, failuresInARow, failure };
 }
 
-async function runOne(request: ComparisonRequest, side: Side, seed: number, where: string): Promise<RunOutcome> {
-  const folder = runFolder(side, seed);
+async function runOne(request: RealPairsRequest, side: Side, seed: number, where: string): Promise<RunOutcome> {
+  const folder = freshRunFolder(request.directory, side, seed);
   const directory = join(request.directory, folder);
   try {
     mkdirSync(directory, { recursive: true });
   } catch (error) {
     return { directory: folder, results: null, error: environmentErrorFrom(error, `cannot make ${directory}`).message };
   }
-  const config = request.configure(request[side], seed);
+  const config = request.configure(request[side], seed, side);
   const started = process.hrtime.bigint();
   const report = await executeRun({
     config,
@@ -162,12 +174,12 @@ function conclude(request: ComparisonRequest, pairs: readonly PairOutcome[]): Co
 
 /** The results of a comparison as far as it got. */
 export function concludeComparison(
-  request: Pick<ComparisonRequest, 'control' | 'candidate' | 'seeds' | 'configure' | 'command'> & {
+  request: Pick<ComparisonRequest, 'control' | 'candidate' | 'seeds' | 'shard' | 'configure' | 'command'> & {
     readonly runtime: RunConfig['runtime'];
   },
   pairs: readonly PairOutcome[],
 ): ComparisonResults {
-  const { control, candidate, runtime, seeds, command } = request;
-  const { build: _build, seed: _seed, ...configuration } = request.configure(control, seeds[0] ?? 0);
-  return compareOutcomes({ control, candidate, runtime, seeds, configuration, command, pairs });
+  const { control, candidate, runtime, seeds, shard, command } = request;
+  const { build: _build, seed: _seed, ...configuration } = request.configure(control, seeds[0] ?? 0, 'control');
+  return compareOutcomes({ control, candidate, runtime, seeds, shard, configuration, command, pairs });
 }

@@ -11,17 +11,22 @@ import { join } from 'node:path';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
 import { defaultThreads, runJobs } from '../explore/pool.ts';
 import type { RunConfig } from '../plan/config.ts';
+import { seedsOfShard, type Shard } from '../plan/shard.ts';
 import { paint, type Progress } from '../progress.ts';
 import { counted } from '../report/words.ts';
 import { writeJson } from '../store.ts';
-import { concludeComparison, orderOf, runFolder, type ComparisonOutcome, type Side } from './compare.ts';
+import { concludeComparison, type ComparisonOutcome } from './compare.ts';
+import { orderOf, runFolder, type Side } from './pairs.ts';
 import { runJob, type ComparedOutcome, type ComparedRun } from './simulated-job.ts';
 import { failureIn, isAnomalous, type PairOutcome, type RunOutcome } from './verdict.ts';
 
 export interface SimulatedComparisonRequest {
   readonly control: string;
   readonly candidate: string;
+  /** All that are declared. */
   readonly seeds: readonly number[];
+  /** Where others run the other seeds. */
+  readonly shard?: Shard | undefined;
   readonly configure: (build: string, seed: number) => RunConfig;
   readonly directory: string;
   readonly command: string;
@@ -38,11 +43,12 @@ const LONG_MS = 2_000;
 
 /** Runs all pairs and writes `results.json`. */
 export async function runSimulatedComparison(request: SimulatedComparisonRequest): Promise<ComparisonOutcome> {
-  const { seeds, signal, progress, directory } = request;
+  const { signal, progress, directory } = request;
+  const seeds = seedsOfShard(request.seeds, request.shard);
   const planned = seeds.flatMap((seed, index) => orderOf(seed).map((side) => plannedRun(request, seed, side, index)));
   const outcomes: RunOutcome[] = [];
   let failure: ComparisonOutcome['failure'] = null;
-  const tell = teller(request, planned);
+  const tell = teller(request, seeds.length, planned);
   const startMs = performance.now();
   try {
     const jobs = planned.map(({ job }) => job);
@@ -61,7 +67,7 @@ export async function runSimulatedComparison(request: SimulatedComparisonRequest
     if (!(error instanceof EnvironmentError || error instanceof InterruptedError)) throw error;
     failure = error;
   }
-  let pairs = pairsOf(request, planned, outcomes);
+  let pairs = pairsOf(seeds, planned, outcomes);
   if (failure === null) pairs = keepTold(request, pairs);
   const results = concludeComparison({ ...request, runtime: 'sim' }, pairs);
   try {
@@ -72,7 +78,8 @@ export async function runSimulatedComparison(request: SimulatedComparisonRequest
   }
   const failed = failureIn(results);
   if (failed !== null) failure ??= new EnvironmentError(failed);
-  progress.line(`${summaryLine(request, pairs)} (${((performance.now() - startMs) / 1000).toFixed(1)} s)`);
+  if (seeds.length > 0)
+    progress.line(`${summaryLine(request, pairs)} (${((performance.now() - startMs) / 1000).toFixed(1)} s)`);
   return { results, failure };
 }
 
@@ -107,7 +114,7 @@ function outcomeOf({ folder, job }: Planned, { results, error, kept }: ComparedO
 
 /** Whole pairs; half a pair at the end of an interrupted comparison still counts. */
 function pairsOf(
-  { seeds }: SimulatedComparisonRequest,
+  seeds: readonly number[],
   planned: readonly Planned[],
   outcomes: readonly RunOutcome[],
 ): PairOutcome[] {
@@ -164,14 +171,15 @@ function mostTelling(pairs: readonly PairOutcome[]): PairOutcome | undefined {
 
 /** Tells how far it is, now and then, and at once when the candidate breaks. */
 function teller(
-  { control, candidate, seeds, progress }: SimulatedComparisonRequest,
+  { control, candidate, progress }: SimulatedComparisonRequest,
+  pairs: number,
   planned: readonly Planned[],
 ): (outcomes: readonly RunOutcome[]) => void {
   const startMs = performance.now();
   let toldMs = startMs;
   let toldQuarter = 0;
   const broken: Record<Side, number> = { control: 0, candidate: 0 };
-  progress.step(`simulator · ${counted(seeds.length, 'pair')}`);
+  if (pairs > 0) progress.step(`simulator · ${counted(pairs, 'pair')}`);
   return (outcomes) => {
     const [outcome, run] = [outcomes.at(-1)!, planned[outcomes.length - 1]!];
     if (isAnomalous(outcome)) {
@@ -189,9 +197,9 @@ function teller(
     const rate = Math.round((1000 * outcomes.length) / (nowMs - startMs));
     const done = Math.floor(outcomes.length / 2);
     // A log file gets a line for each quarter of what takes its time; a terminal shows every step.
-    const quarter = Math.floor((4 * done) / seeds.length);
+    const quarter = Math.floor((4 * done) / pairs);
     if (quarter > toldQuarter && nowMs - startMs > LONG_MS)
-      progress.step(`simulator · ${done} of ${counted(seeds.length, 'pair')}`);
+      progress.step(`simulator · ${done} of ${counted(pairs, 'pair')}`);
     toldQuarter = Math.max(toldQuarter, quarter);
     progress.detail(
       `${done} done, ${rate} runs/s · ${control} broke in ${broken.control}, ${candidate} in ${broken.candidate}`,

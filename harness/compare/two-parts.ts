@@ -22,11 +22,7 @@ export function joinComparisons(
 }
 
 /** The same where the folders of the second stand in the first already. */
-export function tellAsOne(
-  primary: ComparisonResults,
-  realism: ComparisonResults,
-  command: string,
-): ComparisonResults {
+export function tellAsOne(primary: ComparisonResults, realism: ComparisonResults, command: string): ComparisonResults {
   return {
     ...primary,
     valid: worse(primary.valid, realism.valid),

@@ -14,10 +14,13 @@ import type {
   ComparisonResults,
   ComparisonTest,
   Exposure,
+  PairedRun,
   PairResults,
   RunResults,
   Verdict,
 } from '../../checker/results.ts';
+import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { seedsOfShard, type Shard } from '../plan/shard.ts';
 import { holm, mcnemarExact, rateInterval, smallestMcnemar } from './statistics.ts';
 
 /** What of a run's results a comparison counts. */
@@ -42,13 +45,19 @@ export interface PairOutcome {
   readonly candidate: RunOutcome;
 }
 
-export interface ComparisonInput {
+/** What is fixed before the first run of a comparison. */
+export interface Declaration {
   readonly control: string;
   readonly candidate: string;
   readonly runtime: string;
+  /** All of them, also where this is one shard of several. */
   readonly seeds: readonly number[];
+  readonly shard?: Shard | undefined;
   readonly configuration: Readonly<Record<string, unknown>>;
   readonly command: string;
+}
+
+export interface ComparisonInput extends Declaration {
   readonly pairs: readonly PairOutcome[];
 }
 
@@ -58,17 +67,26 @@ const SIGNIFICANCE = 0.05;
 
 /** Everything that a comparison's `results.json` says. */
 export function compareOutcomes(input: ComparisonInput): ComparisonResults {
+  return comparePairs(input, input.pairs.map(pairResults));
+}
+
+/** The same from the pairs as results know them. `notRun`: the seeds of those pairs that nobody ran. */
+export function comparePairs(
+  input: Declaration,
+  pairs: readonly PairResults[],
+  notRun: readonly number[] = [],
+): ComparisonResults {
   const control = summarize(
     input.control,
-    input.pairs.map((pair) => pair.control),
+    pairs.map((pair) => pair.control),
   );
   const candidate = summarize(
     input.candidate,
-    input.pairs.map((pair) => pair.candidate),
+    pairs.map((pair) => pair.candidate),
   );
   const runs = control.runs + candidate.runs;
   const isVoid = runs === 0 || (control.unknown + candidate.unknown) / runs > UNKNOWN_LIMIT;
-  const tests = testsOver(input.pairs);
+  const tests = testsOver(pairs);
   const valid: Verdict = candidate.anomalous > 0 ? false : candidate.unknown > 0 || isVoid ? 'unknown' : true;
   const results = {
     schemaVersion: 1,
@@ -77,13 +95,15 @@ export function compareOutcomes(input: ComparisonInput): ComparisonResults {
     verdict: '',
     void: isVoid,
     runtime: input.runtime,
-    seeds: input.seeds,
+    seeds: seedsOfShard(input.seeds, input.shard),
+    ...(input.shard === undefined ? {} : { shard: { ...input.shard, seeds: input.seeds } }),
+    ...(notRun.length === 0 ? {} : { notRun }),
     configuration: input.configuration,
     command: input.command,
     control,
     candidate,
     tests,
-    pairs: input.pairs.map(pairResults),
+    pairs,
   } as const;
   return { ...results, verdict: sentenceOf([results]) };
 }
@@ -98,30 +118,42 @@ export function controlShowed(results: ComparisonResults): boolean {
   return results.control.anomalous > 0;
 }
 
+/**
+ * The exit code of a comparison. Of one shard it says only what no other shard can change: that the candidate broke a
+ * promise, or that some of its runs are unknown. Whether the control showed anything is for all shards together.
+ */
+export function exitCodeOfComparison(results: ComparisonResults): number {
+  const { valid, shard, realism } = results;
+  if (shard !== undefined && valid === 'unknown') {
+    const unknown = results.candidate.unknown + (realism?.candidate.unknown ?? 0);
+    return unknown > 0 ? exitCodes.unknown : exitCodes.valid;
+  }
+  if (shard === undefined && valid === true && !controlShowed(results)) return exitCodes.controlSilent;
+  return exitCodeOfVerdict(valid);
+}
+
 /** What ended some of the runs, if their harness or environment failed; null when none did. */
 export function failureIn(results: ComparisonResults): string | null {
-  const runs = results.pairs.flatMap((pair) => [pair.control, pair.candidate]);
+  const runs = runsOf(results.pairs);
   const failed = runs.filter((run) => !run.completed);
   if (failed.length === 0) return null;
   return `${failed.length} of ${runs.length} runs failed: ${failed[0]?.error ?? 'nothing was recorded'}`;
 }
 
-function summarize(build: string, outcomes: readonly RunOutcome[]): BuildResults {
-  const runs = outcomes.length;
-  const anomalous = outcomes.filter(isAnomalous).length;
-  const unknown = outcomes.filter((outcome) => verdictOf(outcome) === 'unknown').length;
-  // Whether brokers that tell no trace met the dangerous moment is not always known.
-  const dark = outcomes.filter(({ results }) => results !== null && results.exposures === null).length;
+function summarize(build: string, pairedRuns: readonly PairedRun[]): BuildResults {
+  const runs = pairedRuns.length;
+  const anomalous = pairedRuns.filter(brokeAPromise).length;
+  const unknown = pairedRuns.filter(({ valid }) => valid === 'unknown').length;
+  // Of a run that was not made, and not always of brokers that tell no trace.
+  const dark = pairedRuns.filter(({ exposures }) => exposures === null).length;
   const kinds: Record<string, number> = {};
-  for (const outcome of outcomes) {
-    for (const kind of new Set(violationsOf(outcome))) kinds[kind] = (kinds[kind] ?? 0) + 1;
-  }
+  for (const kind of pairedRuns.flatMap((run) => run.kinds ?? [])) kinds[kind] = (kinds[kind] ?? 0) + 1;
   return {
     build,
     runs,
     anomalous,
     unknown,
-    exercised: outcomes.filter((outcome) => (outcome.results?.exposures?.length ?? 0) > 0).length,
+    exercised: pairedRuns.filter(({ exposures }) => (exposures ?? 0) > 0).length,
     ...(dark === 0 ? {} : { exercisedUnknown: dark }),
     rate: runs === 0 ? 0 : anomalous / runs,
     interval: rateInterval(anomalous, runs),
@@ -147,8 +179,8 @@ function verdictOf(outcome: RunOutcome): Verdict {
   return outcome.results.valid;
 }
 
-function testsOver(pairs: readonly PairOutcome[]): ComparisonTest[] {
-  const endpointTest = (endpoint: string, hit: (outcome: RunOutcome) => boolean, primary: boolean): ComparisonTest => {
+function testsOver(pairs: readonly PairResults[]): ComparisonTest[] {
+  const endpointTest = (endpoint: string, hit: (run: PairedRun) => boolean, primary: boolean): ComparisonTest => {
     const controlOnly = pairs.filter((pair) => hit(pair.control) && !hit(pair.candidate)).length;
     const candidateOnly = pairs.filter((pair) => !hit(pair.control) && hit(pair.candidate)).length;
     const p = mcnemarExact(controlOnly, candidateOnly);
@@ -163,13 +195,19 @@ function testsOver(pairs: readonly PairOutcome[]): ComparisonTest[] {
       smallestP: smallestMcnemar(pairs.length),
     };
   };
-  const primary = endpointTest('any violation', isAnomalous, true);
-  const kinds = [
-    ...new Set(pairs.flatMap((pair) => [...violationsOf(pair.control), ...violationsOf(pair.candidate)])),
-  ].sort();
-  const secondary = kinds.map((kind) => endpointTest(kind, (outcome) => violationsOf(outcome).includes(kind), false));
+  const primary = endpointTest('any violation', brokeAPromise, true);
+  const kinds = [...new Set(runsOf(pairs).flatMap((run) => run.kinds ?? []))].sort();
+  const secondary = kinds.map((kind) => endpointTest(kind, (run) => run.kinds?.includes(kind) === true, false));
   const adjusted = holm(secondary.map((test) => test.p));
   return [primary, ...secondary.map((test, index) => ({ ...test, adjustedP: adjusted[index] ?? 1 }))];
+}
+
+function brokeAPromise({ violations }: PairedRun): boolean {
+  return violations > 0;
+}
+
+function runsOf(pairs: readonly PairResults[]): PairedRun[] {
+  return pairs.flatMap(({ control, candidate }) => [control, candidate]);
 }
 
 function pairResults(pair: PairOutcome): PairResults {
@@ -194,14 +232,23 @@ type Part = Omit<ComparisonResults, 'verdict'>;
  */
 export function sentenceOf(parts: readonly [Part, ...Part[]]): string {
   const [primary] = parts;
-  const { control, candidate } = primary;
-  if (parts.every((part) => part.control.runs === 0)) return 'No run was made, so nothing was compared.';
+  const { control, candidate, shard } = primary;
+  const ofShard = shard === undefined ? '' : `Shard ${shard.index} of ${shard.count}`;
+  if (parts.every((part) => part.control.runs === 0)) {
+    const isEmpty = shard !== undefined && parts.every(({ seeds }) => seeds.length === 0);
+    return isEmpty
+      ? `${ofShard} holds none of the declared seeds, so there was nothing to run.`
+      : 'No run was made, so nothing was compared.';
+  }
   // Of several the intervals stand in the report: a sentence that holds them all is read by nobody.
   const clauses = parts.map((part) =>
     parts.length === 1 ? clauseOf(part, ofRuns) : `${placeOf(part)} ${clauseOf(part, ofRunsInShort)}`,
   );
   const told = clauses.join('; ');
   if (parts.some((part) => part.candidate.anomalous > 0)) return `${candidate.build} does not keep its word: ${told}.`;
+  // The rest is not for a part to say.
+  if (shard !== undefined)
+    return `${ofShard} shows no broken promise of ${candidate.build}, and all shards together give the verdict: ${told}.`;
   if (primary.void) return `Void: ${told}, too many to prove anything.`;
   if (control.anomalous === 0) return `The control showed nothing, so this comparison proves nothing: ${told}.`;
   if (parts.some((part) => part.void || part.candidate.unknown > 0))
@@ -220,6 +267,7 @@ function clauseOf(results: Part, ofRunsOf: (build: BuildResults) => string): str
   if (control.runs === 0) return 'no run was made';
   const counts = `${control.build} broke a promise in ${ofRunsOf(control)}, ${candidate.build} in ${ofRunsOf(candidate)}`;
   const caveats = begunIn(results) + unknownIn(results);
+  if (results.shard !== undefined) return `${counts}${caveats}`;
   if (candidate.anomalous > 0 && results.void) return `${counts}${caveats}, too many to compare the rates`;
   if (results.void || control.anomalous === 0) return `${counts}${caveats}`;
   const isTold = candidate.anomalous === 0 && candidate.unknown === 0;
@@ -246,7 +294,8 @@ function runsInWords(count: number): string {
   return `${count} ${count === 1 ? 'run' : 'runs'}`;
 }
 
-function begunIn({ pairs, seeds }: Part): string {
+function begunIn({ pairs, seeds, notRun = [] }: Part): string {
+  if (notRun.length > 0) return `; nobody ran ${notRun.length} of ${seeds.length} pairs`;
   if (pairs.length === seeds.length) return '';
   return `; only ${pairs.length} of ${seeds.length} pairs ${pairs.length === 1 ? 'was' : 'were'} begun`;
 }

@@ -26,6 +26,11 @@ export function shardOf(seed: number, count: number): number {
   return 1 + Math.floor((hash * count) / 2 ** 32);
 }
 
+/** The seeds of one shard, in their order; all of them where there are no shards. */
+export function seedsOfShard(seeds: readonly number[], shard: Shard | undefined): readonly number[] {
+  return shard === undefined ? seeds : seeds.filter((seed) => shardOf(seed, shard.count) === shard.index);
+}
+
 /** Parses `2/3`. Returns the shard, or a clause that says what would be right. */
 export function parseShard(text: string): Shard | string {
   const match = /^(\d{1,9})\/(\d{1,9})$/.exec(text);
