@@ -10,27 +10,21 @@
 import { join } from 'node:path';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
 import { defaultThreads, runJobs } from '../explore/pool.ts';
-import type { RunConfig } from '../plan/config.ts';
 import { seedsOfShard, type Shard } from '../plan/shard.ts';
 import { paint, type Progress } from '../progress.ts';
 import { counted } from '../report/words.ts';
 import { writeJson } from '../store.ts';
 import { concludeComparison, type ComparisonOutcome } from './compare.ts';
-import { orderOf, runFolder, type Side } from './pairs.ts';
+import { freshRunFolder, orderOf, type PairsRequest, type Side } from './pairs.ts';
 import { runJob, type ComparedOutcome, type ComparedRun } from './simulated-job.ts';
 import { failureIn, isAnomalous, type PairOutcome, type RunOutcome } from './verdict.ts';
 
-export interface SimulatedComparisonRequest {
-  readonly control: string;
-  readonly candidate: string;
+export interface SimulatedComparisonRequest extends PairsRequest {
   /** All that are declared. */
   readonly seeds: readonly number[];
   /** Where others run the other seeds. */
   readonly shard?: Shard | undefined;
-  readonly configure: (build: string, seed: number) => RunConfig;
-  readonly directory: string;
   readonly command: string;
-  readonly commandOfRun: (config: RunConfig) => string;
   readonly progress: Progress;
   readonly signal: AbortSignal;
 }
@@ -83,16 +77,17 @@ export async function runSimulatedComparison(request: SimulatedComparisonRequest
   return { results, failure };
 }
 
-interface Planned {
+export interface PlannedRun {
   readonly seed: number;
   readonly side: Side;
   readonly folder: string;
   readonly job: ComparedRun;
 }
 
-function plannedRun(request: SimulatedComparisonRequest, seed: number, side: Side, index: number): Planned {
-  const config = request.configure(request[side], seed);
-  const folder = runFolder(side, seed);
+/** One run of the pair that is the `index`th of its comparison. */
+export function plannedRun(request: PairsRequest, seed: number, side: Side, index: number): PlannedRun {
+  const config = request.configure(request[side], seed, side);
+  const folder = freshRunFolder(request.directory, side, seed);
   const job: ComparedRun = {
     config,
     name: `${side}-${seed}`,
@@ -103,7 +98,7 @@ function plannedRun(request: SimulatedComparisonRequest, seed: number, side: Sid
   return { seed, side, folder, job };
 }
 
-function outcomeOf({ folder, job }: Planned, { results, error, kept }: ComparedOutcome): RunOutcome {
+export function outcomeOf({ folder, job }: PlannedRun, { results, error, kept }: ComparedOutcome): RunOutcome {
   return {
     directory: folder,
     results,
@@ -115,7 +110,7 @@ function outcomeOf({ folder, job }: Planned, { results, error, kept }: ComparedO
 /** Whole pairs; half a pair at the end of an interrupted comparison still counts. */
 function pairsOf(
   seeds: readonly number[],
-  planned: readonly Planned[],
+  planned: readonly PlannedRun[],
   outcomes: readonly RunOutcome[],
 ): PairOutcome[] {
   const begun = seeds.slice(0, Math.ceil(outcomes.length / 2));
@@ -135,45 +130,44 @@ function pairsOf(
 
 /** Keeps both runs of the pair that a report would tell: its healthy side has left no files yet. */
 function keepTold(request: SimulatedComparisonRequest, pairs: readonly PairOutcome[]): PairOutcome[] {
-  const told = mostTelling(pairs);
+  const telling = pairs.map(tellingOf);
+  const told = pairs[telling.indexOf(Math.max(...telling))];
   return pairs.map((pair) => (pair === told ? { ...pair, ...keepBoth(request, pair) } : pair));
 }
 
 function keepBoth(request: SimulatedComparisonRequest, pair: PairOutcome): Pick<PairOutcome, Side> {
-  const keep = (side: Side): RunOutcome => {
-    if (pair[side].command === undefined) return pair[side];
-    const run = plannedRun(request, pair.seed, side, 0);
-    return outcomeOf(run, runJob({ ...run.job, keep: 'all' }));
-  };
+  const keep = (side: Side): RunOutcome =>
+    pair[side].command === undefined ? pair[side] : runAndKeep(request, pair.seed, side);
   return { control: keep('control'), candidate: keep('candidate') };
 }
 
-/** One in which the candidate broke; else one in which the control lost records where the candidate met the same danger. */
-function mostTelling(pairs: readonly PairOutcome[]): PairOutcome | undefined {
-  const kinds = ({ control }: PairOutcome): ReadonlySet<string> =>
-    new Set(control.results?.anomalies.filter((anomaly) => anomaly.class === 'violation').map(({ kind }) => kind));
-  const sameDanger = ({ control, candidate }: PairOutcome): boolean =>
+/** Makes a run again, whose files were not kept, and keeps them. */
+export function runAndKeep(request: PairsRequest, seed: number, side: Side): RunOutcome {
+  const run = plannedRun(request, seed, side, 0);
+  return outcomeOf(run, runJob({ ...run.job, keep: 'all' }));
+}
+
+/**
+ * How much a report has to tell of a pair. Most where the candidate broke; then where the control lost records and the
+ * candidate met the same danger.
+ */
+export function tellingOf({ control, candidate }: PairOutcome): number {
+  if (isAnomalous(candidate)) return 4;
+  if (!isAnomalous(control)) return 0;
+  const violations = control.results?.anomalies.filter((anomaly) => anomaly.class === 'violation') ?? [];
+  const kinds = new Set(violations.map(({ kind }) => kind));
+  const sameDanger =
     candidate.results?.anomalies.length === 0 &&
-    control.results?.anomalies.some(
-      ({ key, class: severity }) =>
-        severity === 'violation' && candidate.results?.exposures?.some((exposure) => exposure.key === key) === true,
-    ) === true;
-  return (
-    pairs.find(({ candidate }) => isAnomalous(candidate)) ??
-    pairs.find(
-      (pair) => sameDanger(pair) && kinds(pair).has('lost-acked-write') && kinds(pair).has('replica-divergence'),
-    ) ??
-    pairs.find((pair) => sameDanger(pair) && kinds(pair).has('lost-acked-write')) ??
-    pairs.find(({ control }) => isAnomalous(control)) ??
-    pairs[0]
-  );
+    violations.some(({ key }) => candidate.results?.exposures?.some((exposure) => exposure.key === key));
+  if (!sameDanger || !kinds.has('lost-acked-write')) return 1;
+  return kinds.has('replica-divergence') ? 3 : 2;
 }
 
 /** Tells how far it is, now and then, and at once when the candidate breaks. */
 function teller(
   { control, candidate, progress }: SimulatedComparisonRequest,
   pairs: number,
-  planned: readonly Planned[],
+  planned: readonly PlannedRun[],
 ): (outcomes: readonly RunOutcome[]) => void {
   const startMs = performance.now();
   let toldMs = startMs;

@@ -210,7 +210,8 @@ function runsOf(pairs: readonly PairResults[]): PairedRun[] {
   return pairs.flatMap(({ control, candidate }) => [control, candidate]);
 }
 
-function pairResults(pair: PairOutcome): PairResults {
+/** What results say of a pair. */
+export function pairResults(pair: PairOutcome): PairResults {
   const side = (outcome: RunOutcome): PairResults['control'] => ({
     directory: outcome.directory,
     valid: verdictOf(outcome),
