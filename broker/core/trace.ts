@@ -8,6 +8,7 @@
  *
  * Invariant: a line says only what the core has done in this step, never what it expects.
  */
+import { messageText } from '../protocol/index.ts';
 import type { EpochEntry, NodeId, Peer } from './step.ts';
 
 /** A batch as a core emits it. */
@@ -54,7 +55,7 @@ interface OnPartition<Msg> {
 /** What a core emits. */
 export type TraceEvent = EventOf<MessageName, EmittedBatch>;
 
-/** The same as it is told, a message named by `<client id>#<correlation id>`. */
+/** The same as it is told, a message by the text of its name. */
 export type ToldEvent = EventOf<string, TracedBatch>;
 
 type EventOf<Msg, Batch> =
@@ -157,13 +158,9 @@ export function told(line: WrittenLine): TraceLine;
 export function told(event: TraceEvent): ToldEvent;
 export function told(event: TraceEvent): ToldEvent {
   const line: Record<string, unknown> = { ...event };
-  if ('msg' in event && event.msg !== undefined) line['msg'] = messageText(event.msg);
+  if ('msg' in event && event.msg !== undefined) line['msg'] = messageText(event.msg.clientId, event.msg.correlationId);
   if (event.event === 'append') line['batches'] = event.batches.map(toldBatch);
   return line as ToldEvent;
-}
-
-function messageText({ clientId, correlationId }: MessageName): string {
-  return `${clientId}#${correlationId}`;
 }
 
 function toldBatch({ base, last, epoch, crc }: EmittedBatch): TracedBatch {

@@ -14,6 +14,7 @@ export {
   encodeRequest,
   encodeResponse,
   isSpoken,
+  messageText,
   servedVersions,
   unsupportedApiVersions,
 } from './messages.ts';

@@ -42,6 +42,11 @@ export function apiByKey(key: number): ApiName | undefined {
   return nameByKey.get(key);
 }
 
+/** How traces and histories name a message: by the fields of a request's header that tell it apart from all others. */
+export function messageText(clientId: string, correlationId: number): string {
+  return `${clientId}#${correlationId}`;
+}
+
 /** A request without its size prefix. */
 export function encodeRequest<A extends ApiName>(
   api: A,

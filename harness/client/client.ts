@@ -10,18 +10,15 @@
  * a broker that does not answer these is given up soon, and the next one asked. An operation whose request was never
  * written is a `fail`; once it may have left, only the broker's word makes it `ok` or `fail` (see `verdicts.ts`).
  *
+ * What a send asks and is told stands in `producer.ts`, what a poll does in `consumer.ts`. Here is the way of an operation:
+ * whom to ask, in which order, and when to give up.
+ *
  * A client that has completed an operation with `info` must not be used again: its process is over (`nextProcess`).
  *
  * Left out: batching, compression, idempotence, transactions, groups, fetching ahead, fetch sessions.
  */
-import {
-  ErrorCode,
-  encodeMessageSet,
-  encodeRecordSet,
-  errorName,
-  isMetadataStale,
-} from '../../broker/protocol/index.ts';
-import type { RecordSet, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
+import { ErrorCode, errorName, isMetadataStale, messageText } from '../../broker/protocol/index.ts';
+import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Key } from '../../checker/history.ts';
 import {
   addressOf,
@@ -56,7 +53,8 @@ import type {
   Pending,
 } from './contract.ts';
 import type { ClientOperation, Completion } from './operations.ts';
-import { invocation, sendCompletion, splitKey } from './operations.ts';
+import { invocation, sendCompletion } from './operations.ts';
+import { produceRequest, readProduce } from './producer.ts';
 import type { LocalError } from './verdicts.ts';
 import { pollVerdict, sendVerdict } from './verdicts.ts';
 
@@ -165,30 +163,18 @@ function askForMetadata(turn: Turn, current: Current): void {
   request(turn, current, node, 'Metadata', metadataRequest(keysOf(state, current.operation)), deadlineNs);
 }
 
-function produce(turn: Turn, current: Current, { key, value }: { key: Key; value: string | number }): void {
+function produce(turn: Turn, current: Current, operation: ClientOperation & { readonly f: 'send' }): void {
   const { config, view } = turn.state;
-  const leader = view.leaders.get(key);
+  const leader = view.leaders.get(operation.key);
   if (leader === undefined) {
     view.stale = true;
-    refuse(turn, current, view.leaderless.get(key) ?? errorName(ErrorCode.LEADER_NOT_AVAILABLE));
+    refuse(turn, current, view.leaderless.get(operation.key) ?? errorName(ErrorCode.LEADER_NOT_AVAILABLE));
     return;
   }
-  const { topic, partition } = splitKey(key);
   const timestampMs = config.unixOriginMs + Math.floor(turn.nowNs / nsPerMs);
-  const records = recordsOf({ key: null, value: String(value), timestampMs }, config.versions.Produce);
-  const body: RequestBody<'Produce'> = {
-    transactionalId: null,
-    acks: config.acks === 'all' ? -1 : config.acks,
-    timeoutMs: Math.ceil((current.deadlineNs - turn.nowNs) / nsPerMs),
-    topicData: [{ name: topic, partitionData: [{ index: partition, records }] }],
-  };
+  const timeoutMs = Math.ceil((current.deadlineNs - turn.nowNs) / nsPerMs);
+  const body = produceRequest(operation, config, timestampMs, timeoutMs);
   request(turn, current, leader, 'Produce', body, current.deadlineNs);
-}
-
-/** One record in the format that the version carries: record batches from 3 on (KIP-98), message sets before. */
-function recordsOf(record: { key: null; value: string; timestampMs: number }, version: number): RecordSet {
-  if (version >= 3) return encodeRecordSet({ records: [record] });
-  return { batches: [], bytes: encodeMessageSet([record]) };
 }
 
 /** Asks one broker for all its keys; before that, where they begin or end, if that is not known yet. */
@@ -274,7 +260,11 @@ function takeResponse(turn: Turn, event: ClientResponse): void {
       break;
     }
     case 'Produce':
-      if (current.operation.f === 'send') takeProduced(turn, current, current.operation, event.body);
+      if (current.operation.f === 'send') {
+        const { completion, staleMetadata } = readProduce(current.operation, event.body, state.config);
+        state.view.stale ||= staleMetadata;
+        complete(turn, current, completion);
+      }
       break;
     case 'Fetch':
       takeFetched(turn, current, event.body);
@@ -290,29 +280,6 @@ function takeMetadata(turn: Turn, current: Current, body: ResponseBody<'Metadata
   const known = keys.length === 0 || keys.some((key) => view.leaders.has(key));
   current.refreshed = known || !anyoneToAsk(view, current.asked);
   proceed(turn, current);
-}
-
-function takeProduced(
-  turn: Turn,
-  current: Current,
-  operation: { f: 'send'; key: Key; value: string | number },
-  body: ResponseBody<'Produce'>,
-): void {
-  const { config, view } = turn.state;
-  const { topic, partition } = splitKey(operation.key);
-  const answer = body.responses
-    .find((each) => each.name === topic)
-    ?.partitionResponses.find((each) => each.index === partition);
-  if (answer === undefined) {
-    complete(turn, current, { ...sendCompletion(operation, 'info', config.acks), error: 'malformed' });
-    return;
-  }
-  view.stale ||= isMetadataStale(answer.errorCode);
-  const outcome = sendVerdict(answer.errorCode, config.acks, true);
-  const offset = answer.baseOffset >= 0 ? answer.baseOffset : null;
-  const completion: Ending = sendCompletion(operation, outcome, config.acks, offset);
-  if (answer.errorCode !== ErrorCode.NONE) completion.error = errorName(answer.errorCode);
-  complete(turn, current, completion);
 }
 
 function takeFetched(turn: Turn, current: Current, body: ResponseBody<'Fetch'>): void {
@@ -385,7 +352,8 @@ function complete(turn: Turn, current: Current, completion: Ending): void {
   const { pending } = current;
   if (pending !== null && pending.api !== 'Metadata') {
     completion.node = pending.node;
-    if (pending.api !== 'ListOffsets') completion.msg = `${clientId(state.config.process)}#${pending.correlationId}`;
+    if (pending.api !== 'ListOffsets')
+      completion.msg = messageText(clientId(state.config.process), pending.correlationId);
   }
   state.current = null;
   turn.effects.push({ type: 'complete', completion });

@@ -10,6 +10,7 @@
  */
 import { told } from '../../broker/core/trace.ts';
 import type { TraceEvent } from '../../broker/core/trace.ts';
+import { messageText } from '../../broker/protocol/index.ts';
 import type { Endpoint, Lane, Message } from './network.ts';
 import { RollingHash } from './rolling-hash.ts';
 
@@ -151,6 +152,6 @@ export class Journal {
 
 function describeMessage({ from, to }: Lane, { kind, api, clientId, correlationId }: Message): string {
   if (kind === 'end') return `the end of a connection from ${from.name} to ${to.name}`;
-  const name = kind === 'request' ? `${clientId}#${correlationId}` : `#${correlationId}`;
+  const name = kind === 'request' ? messageText(clientId, correlationId) : `#${correlationId}`;
   return `${api} ${kind} ${name} from ${from.name} to ${to.name}`;
 }

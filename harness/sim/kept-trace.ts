@@ -20,6 +20,7 @@ import type {
   TraceLine,
   WrittenLine,
 } from '../../broker/core/trace.ts';
+import { messageText } from '../../broker/protocol/index.ts';
 
 const APPEND = 0;
 const FETCH = 1;
@@ -160,7 +161,7 @@ export class KeptTrace implements Iterable<TraceLine> {
     const from = large[wide + 1]!;
     const to = large[wide + 2]!;
     const client = small[at + 8]!;
-    const message = client === NONE ? undefined : `${this.#clients.named(client)}#${large[wide + 3]!}`;
+    const message = client === NONE ? undefined : messageText(this.#clients.named(client), large[wide + 3]!);
     const kind = small[at];
     if (kind === APPEND) return appendLine(partition, leaderEpoch, this.#batches.some(from, one), message);
     if (kind === FETCH) return fetchLine(partition, leaderEpoch, one, from, to, message);

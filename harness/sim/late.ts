@@ -5,6 +5,7 @@
  * late is the smallest change that there is: two things that happened in one order happen in the other. What is sent
  * after it on its connection waits behind it, as on any connection; nothing else is drawn anew.
  */
+import { messageText } from '../../broker/protocol/index.ts';
 import type { Connection, Lane, Message } from './network.ts';
 import type { LateMessage } from './simulation.ts';
 
@@ -39,7 +40,7 @@ type Named = Pick<Message, 'kind' | 'correlationId'>;
 
 /** As traces name it, with its direction: `request broker-2.1#17`, `response controller.1#3`, `request client-0#5`. */
 export function nameOfMessage({ connection }: Lane, { kind, correlationId }: Named): string {
-  return `${kind} ${processOf(connection)}#${correlationId}`;
+  return `${kind} ${messageText(processOf(connection), correlationId)}`;
 }
 
 /** Nodes are numbers and the controller, and live more than once; everybody else is a client. */

@@ -12,7 +12,7 @@ import type { Partition } from '../../broker/core/partition.ts';
 import type { NodeId, Peer } from '../../broker/core/step.ts';
 import { hashOf, told } from '../../broker/core/trace.ts';
 import type { TraceLine } from '../../broker/core/trace.ts';
-import { decodeRecords, encodeRecordSet, errorName, parseRecordSet } from '../../broker/protocol/index.ts';
+import { decodeRecords, encodeRecordSet, errorName, messageText, parseRecordSet } from '../../broker/protocol/index.ts';
 import type { ApiName, RecordSet, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import { buildNames } from '../../broker/core/builds.ts';
 import { buildsByNode } from '../plan/builds-by-node.ts';
@@ -346,7 +346,7 @@ export class Play {
     if (answer === undefined) return;
     const { clientId } = this.cluster.kernel.client(lane.to.name);
     const { errorCode, baseOffset } = answer;
-    this.history.isAnswered(`${clientId}#${correlationId}`, errorCode, baseOffset, this.cluster.kernel.nowNs);
+    this.history.isAnswered(messageText(clientId, correlationId), errorCode, baseOffset, this.cluster.kernel.nowNs);
   }
 }
 

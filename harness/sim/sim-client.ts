@@ -4,6 +4,7 @@
  * It has no metadata, no retries and no deadlines of its own; whoever scripts it decides whom to ask, and when to give up.
  */
 import type { NodeId } from '../../broker/core/step.ts';
+import { messageText } from '../../broker/protocol/index.ts';
 import type { ApiName, RequestBody, ResponseBody } from '../../broker/protocol/index.ts';
 import type { Kernel } from './kernel.ts';
 import type { Connection, Endpoint, Lane, Message } from './network.ts';
@@ -11,7 +12,7 @@ import type { Connection, Endpoint, Lane, Message } from './network.ts';
 /** A request under way or done. */
 export interface Call<A extends ApiName> {
   readonly node: NodeId;
-  /** `<client id>#<correlation id>`. */
+  /** The name of the request. */
   readonly msg: string;
   /** The answer; null as long as there is none. */
   answer: ResponseBody<A> | null;
@@ -40,7 +41,7 @@ export class SimClient implements Endpoint {
   /** Sends one request to a broker. */
   call<A extends ApiName>(node: NodeId, api: A, version: number, body: RequestBody<A>): Call<A> {
     const correlationId = this.#nextCorrelationId++;
-    const call: Call<A> = { node, msg: `${this.clientId}#${correlationId}`, answer: null, closed: false };
+    const call: Call<A> = { node, msg: messageText(this.clientId, correlationId), answer: null, closed: false };
     this.#calls.set(correlationId, call as Call<ApiName>);
     let connection = this.#connections.get(node);
     if (connection === undefined) {
