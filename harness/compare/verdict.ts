@@ -249,7 +249,7 @@ export function sentenceOf(parts: readonly [Part, ...Part[]]): string {
   if (parts.some((part) => part.candidate.anomalous > 0)) return `${candidate.build} does not keep its word: ${told}.`;
   // The rest is not for a part to say.
   if (shard !== undefined)
-    return `${ofShard} shows no broken promise of ${candidate.build}, and all shards together give the verdict: ${told}.`;
+    return `${ofShard} found no broken promise of ${candidate.build}: ${told}; the verdict is that of all shards together.`;
   if (primary.void) return `Void: ${told}, too many to prove anything.`;
   if (control.anomalous === 0) return `The control showed nothing, so this comparison proves nothing: ${told}.`;
   if (parts.some((part) => part.void || part.candidate.unknown > 0))
