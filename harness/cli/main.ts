@@ -16,6 +16,7 @@ import {
   exitCodes,
   isSystemError,
 } from '../errors.ts';
+import { registerBundle } from './bundle.ts';
 import { registerCheck } from './check.ts';
 import { registerCompare } from './compare.ts';
 import { registerDoctor } from './doctor.ts';
@@ -51,6 +52,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     registerShow,
     registerVerifyLogs,
     registerReport,
+    registerBundle,
     registerFetch,
     registerDoctor,
     registerGc,

@@ -6,7 +6,8 @@ import type { ComparisonResults, NightResults, RunResults } from '../../checker/
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 import { parseResults, type AnyResults } from '../schemas.ts';
 
-function readResults(path: string): AnyResults {
+/** Of whatever they are. */
+export function readResults(path: string): AnyResults {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

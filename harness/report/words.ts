@@ -15,6 +15,13 @@ export function duration(ns: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
+/** A size, in the unit that reads best: powers of 1000, as file managers say them. */
+export function bytesInWords(bytes: number): string {
+  if (bytes < 1_000) return counted(bytes, 'byte');
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1_000)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
 export function percent(rate: number): string {
   return `${(100 * rate).toFixed(rate > 0 && rate < 0.1 ? 1 : 0)} %`;
 }
