@@ -226,6 +226,14 @@ const pairedRun = z.looseObject({
 });
 const side = z.enum(['control', 'candidate']);
 
+/** One pair of a comparison. */
+export const pairSchema = z.looseObject({
+  seed: z.number(),
+  order: z.tuple([side, side]).describe('Which ran first.'),
+  control: pairedRun,
+  candidate: pairedRun,
+});
+
 const oneComparison = {
   schemaVersion: z.literal(1),
   type: z.literal('comparison'),
@@ -258,14 +266,7 @@ const oneComparison = {
       smallestP: rate.describe('The smallest p that this number of pairs could have shown.'),
     }),
   ),
-  pairs: z.array(
-    z.looseObject({
-      seed: z.number(),
-      order: z.tuple([side, side]).describe('Which ran first.'),
-      control: pairedRun,
-      candidate: pairedRun,
-    }),
-  ),
+  pairs: z.array(pairSchema),
 };
 
 const comparisonResultsSchema = z
