@@ -8,14 +8,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { ComparisonResults } from '../../checker/results.ts';
 import type { ComparisonOutcome } from '../compare/compare.ts';
-import { controlShowed, exitCodeOfComparison } from '../compare/verdict.ts';
+import { exitCodeOfComparison } from '../compare/verdict.ts';
 import { UsageError, environmentErrorFrom } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { seedsOfShard, type Shard } from '../plan/shard.ts';
-import { createProgress, paint, type Progress } from '../progress.ts';
-import { shownPath } from '../shown-path.ts';
+import { createProgress, type Progress } from '../progress.ts';
 import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import { counted } from '../report/words.ts';
 import { besideForeign, demandContainers, isDescribed } from './beside-foreign.ts';
@@ -23,6 +21,7 @@ import { onInterrupt } from './interrupt.ts';
 import { numberOption, shardOption } from './option-types.ts';
 import { isForeignBuild } from '../foreign-build.ts';
 import { addRunOptions, drawSeed, flagsOf, runConfigFrom, type RunFlags } from './options.ts';
+import { tellReport, tellVerdict } from './tell-comparison.ts';
 
 interface CompareFlags extends RunFlags {
   readonly control: string;
@@ -86,7 +85,7 @@ async function compare(flags: CompareFlags): Promise<number> {
     : flags.runtime === undefined
       ? compareTwice(around)
       : compareReal({ ...around, flags: { ...flags, runtime: flags.runtime } }));
-  say(progress.line, results);
+  tellVerdict(progress, results);
   const unreported = await tellReport(directory, progress);
   progress.line(`again   ${results.command}`);
   progress.line(`seed ${seed}`);
@@ -95,19 +94,6 @@ async function compare(flags: CompareFlags): Promise<number> {
   if (failure !== null) throw failure;
   if (unreported !== null) throw unreported.error;
   return exitCodeOfComparison(results);
-}
-
-/** Writes the report and says where it is; what kept it from being written, if something did. */
-async function tellReport(directory: string, progress: Progress): Promise<{ readonly error: unknown } | null> {
-  const { writeComparisonReport } = await import('../report/comparison.ts');
-  try {
-    const report = shownPath(writeComparisonReport(directory));
-    progress.line(`report  ${report}`);
-    progress.line(`results ${join(report, '..', 'results.json')}`);
-    return null;
-  } catch (error) {
-    return { error };
-  }
 }
 
 /** Brokers that others wrote cannot be simulated, so there is one part only. */
@@ -281,10 +267,4 @@ export function commandOfRun(config: RunConfig): string {
     ...(notAwaited.length === 0 ? [] : [`--not-awaited ${notAwaited.join(',')}`]),
     ...flagsOf(config),
   ].join(' ');
-}
-
-function say(line: (text: string) => void, results: ComparisonResults): void {
-  line('');
-  const mood = results.valid === true && controlShowed(results) ? 'good' : results.valid === false ? 'bad' : 'unsure';
-  line(paint(mood, results.verdict));
 }

@@ -23,6 +23,7 @@ import { registerDoctor } from './doctor.ts';
 import { registerExplore } from './explore.ts';
 import { registerFetch } from './fetch.ts';
 import { registerGc } from './gc.ts';
+import { registerMergeReports } from './merge-reports.ts';
 import { registerReplay } from './replay.ts';
 import { registerReport } from './report.ts';
 import { registerRun } from './run.ts';
@@ -52,6 +53,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     registerShow,
     registerVerifyLogs,
     registerReport,
+    registerMergeReports,
     registerBundle,
     registerFetch,
     registerDoctor,

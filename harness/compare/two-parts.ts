@@ -18,7 +18,7 @@ export function joinComparisons(
   realism: ComparisonResults,
   command: string,
 ): ComparisonResults {
-  return tellAsOne(primary, { ...realism, pairs: realism.pairs.map(moved) }, command);
+  return tellAsOne(primary, fromOutside(realism), command);
 }
 
 /** The same where the folders of the second stand in the first already. */
@@ -32,6 +32,11 @@ export function tellAsOne(primary: ComparisonResults, realism: ComparisonResults
   };
 }
 
+/** The second comparison as it stands in its own folder. */
+export function secondAlone(realism: ComparisonResults): ComparisonResults {
+  return withFolders(realism, (folder) => folder.replace(`${REALISM_FOLDER}/`, ''));
+}
+
 /** The comparison, and the one for realism beside it if there is one. */
 export function partsOf(results: ComparisonResults): readonly ComparisonResults[] {
   return results.realism === undefined ? [results] : [results, results.realism];
@@ -43,7 +48,17 @@ function worse(one: Verdict, other: Verdict): Verdict {
   return one === 'unknown' || other === 'unknown' ? 'unknown' : true;
 }
 
-function moved(pair: ComparisonResults['pairs'][number]): ComparisonResults['pairs'][number] {
-  const side = (run: PairedRun): PairedRun => ({ ...run, directory: `${REALISM_FOLDER}/${run.directory}` });
-  return { ...pair, control: side(pair.control), candidate: side(pair.candidate) };
+/** The second comparison with its folders as they are seen from that of the first. */
+function fromOutside(realism: ComparisonResults): ComparisonResults {
+  return withFolders(realism, (folder) => `${REALISM_FOLDER}/${folder}`);
+}
+
+function withFolders(results: ComparisonResults, rename: (folder: string) => string): ComparisonResults {
+  const side = (run: PairedRun): PairedRun => ({ ...run, directory: rename(run.directory) });
+  const pairs = results.pairs.map((pair) => ({
+    ...pair,
+    control: side(pair.control),
+    candidate: side(pair.candidate),
+  }));
+  return { ...results, pairs };
 }
