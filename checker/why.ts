@@ -165,7 +165,6 @@ export class Chain {
 export function withFaults(evidence: Pick<Evidence, 'history'>, steps: readonly WhyStep[]): WhyStep[] {
   const told = [...steps];
   const times = steps.flatMap(({ time }) => (time === undefined ? [] : [time]));
-  if (times.length === 0) return told;
   const from = Math.min(...times);
   const to = Math.max(...times);
   const ends = new Map<string, number>();
@@ -223,7 +222,6 @@ function rowOfMessage(history: HistoryIndex, process: number, correlation: numbe
   if (byMessage === undefined) {
     byMessage = new Map();
     for (let row = 0; row < history.rowCount; row += 1) {
-      if (history.values.correlation.get(row) === -1) continue;
       byMessage.set(`${history.values.process.get(row)}#${history.values.correlation.get(row)}`, row);
     }
     messages.set(history, byMessage);
