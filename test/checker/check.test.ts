@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Foreign } from './foreign.ts';
 import { leaderChangeThenDeath, s10, s11, s1a, s1aPrime, s1b, s2, s3b } from './schedules.ts';
-import { kinds, Story } from './story.ts';
+import { key, kinds, Story } from './story.ts';
 
 describe('the failure schedules', () => {
   it('S1a: a record that a follower truncated needlessly and that the next leader lacks is a violation', () => {
@@ -106,5 +107,46 @@ describe('the failure schedules', () => {
     const results = story.check({ logs: null });
     expect(kinds(results)).toContain('replica-divergence');
     expect(results.anomalies.find(({ kind }) => kind === 'replica-divergence')?.labels).toEqual(['live']);
+  });
+});
+
+describe('a value that stands elsewhere in the end', () => {
+  const standing = (...values: readonly number[]): string[] => {
+    const run = new Foreign(key);
+    run.elect(2, [2, 1, 3], 0);
+    for (const node of [1, 2, 3]) run.role(node, 2, 0);
+    for (const node of [2, 1, 3]) for (const offset of values.keys()) run.append(node, offset, 0);
+    run.ack(2, 0, [2, 1, 3], 0);
+    run.sent(0, 10, 0);
+    run.poll(9, []);
+    for (const node of [1, 2, 3]) run.log(node, values);
+    return run
+      .check()
+      .anomalies.flatMap(({ kind, consequences }) => [kind, ...consequences.map((each) => each.kind)])
+      .sort();
+  };
+
+  it('has moved, and is doubled only if it stands at a third place', () => {
+    expect(standing(8, 10)).toEqual(['offset-moved']);
+    expect(standing(8, 10, 10)).toEqual(['duplicate', 'offset-moved']);
+    expect(standing(10, 10)).toEqual(['duplicate']);
+  });
+
+  it('and is gone from where it was acknowledged is lost and doubled', () => {
+    const run = new Foreign(key);
+    run.elect(2, [2, 1, 3], 0);
+    for (const node of [1, 2, 3]) run.role(node, 2, 0);
+    for (const [process, offset] of [0, 2].entries()) {
+      for (const node of [2, 1, 3]) run.append(node, offset, 0);
+      run.ack(2, offset, [2, 1, 3], 0);
+      run.sent(process, 10 + offset, offset);
+    }
+    run.poll(8, [[5, 10]], false);
+    run.poll(9, []);
+    for (const node of [1, 2, 3]) run.log(node, [8, 9, 7]);
+    const found = run
+      .check()
+      .anomalies.flatMap(({ kind, consequences }) => [kind, ...consequences.map((each) => each.kind)]);
+    expect(found).toEqual(expect.arrayContaining(['lost-acked-write', 'duplicate']));
   });
 });
