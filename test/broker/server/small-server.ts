@@ -1,11 +1,15 @@
-/** The whole server (driver, connections, storage, trace) in this process, around a small core that a test brings. */
+/**
+ * The whole server (driver, connections, storage, trace) in this process, around a small core that a test brings; and the
+ * smallest cores there are: one that answers each request with what it asks, one that hands its events to the test.
+ */
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import type { CoreEvent, Effect } from '../../../broker/core/step.ts';
+import type { CoreEvent, Effect, RequestEvent, RespondEffect } from '../../../broker/core/step.ts';
+import type { RequestBody } from '../../../broker/protocol/index.ts';
 import { Driver } from '../../../broker/server/driver.ts';
 import { Peers } from '../../../broker/server/peers.ts';
 import { Requesters } from '../../../broker/server/requesters.ts';
@@ -58,5 +62,33 @@ export async function smallServer(
         .split('\n')
         .slice(0, -1)
         .map((line) => JSON.parse(line) as { seq: number; event: string }),
+  };
+}
+
+/** A request whose target is a number of the test. */
+export const move = (target: number): RequestBody<'MoveLeader'> => ({ topic: 'tide', partition: 0, target });
+
+/** Answers a MoveLeader with its own target (what the wire can hold of it), as the error code. */
+export function echo(event: RequestEvent): RespondEffect {
+  if (event.api !== 'MoveLeader') throw new Error(`the echo knows no ${event.api}`);
+  const { origin, api, version, body } = event;
+  return { type: 'respond', origin, api, version, body: { errorCode: body.target & 0x7fff, errorMessage: null } };
+}
+
+export const echoCore = (event: CoreEvent): Effect[] => (event.type === 'request' ? [echo(event)] : []);
+
+/** Yields the events of a core as they come. */
+export function eventQueue(): { push: (event: CoreEvent) => void; next: () => Promise<CoreEvent> } {
+  const events: CoreEvent[] = [];
+  let wake = (): void => {};
+  return {
+    push(event) {
+      events.push(event);
+      wake();
+    },
+    async next() {
+      while (events.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      return events.shift()!;
+    },
   };
 }
