@@ -15,7 +15,7 @@
  *
  * A client that has completed an operation with `info` must not be used again: its process is over (`nextProcess`).
  *
- * Left out: batching, compression, idempotence, transactions, groups, fetching ahead, fetch sessions.
+ * Left out: transactions, groups, fetching ahead, fetch sessions.
  */
 import { ErrorCode, errorName, isMetadataStale, messageText } from '../../broker/protocol/index.ts';
 import type { RequestBody, ResponseBody } from '../../broker/protocol/index.ts';

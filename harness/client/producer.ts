@@ -5,7 +5,7 @@
  * of the request is what it says of the record. The format follows the version that is spoken, for brokers of any age.
  *
  * Invariant: what an error code means stands in `verdicts.ts` alone; an answer that does not speak of the record leaves
- * open what became of it. Left out: batching, compression, idempotence, transactions, and every second attempt.
+ * open what became of it. Left out: batching, compression, idempotence, and every second attempt.
  */
 import {
   ErrorCode,
