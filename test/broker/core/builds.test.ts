@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { buildNamed, buildNames } from '../../../broker/core/builds.ts';
 import { ErrorCode } from '../../../broker/protocol/index.ts';
 import type { RequestBody } from '../../../broker/protocol/index.ts';
-import { Cluster, fetchBody } from './cluster.ts';
+import { Cluster } from './cluster.ts';
+import { fetchBody } from './values.ts';
 
 /** Broker 1 leads epoch 0, and 2 holds m1 and knows that it is committed. */
 function twoBrokers(build: string): Cluster {

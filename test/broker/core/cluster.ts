@@ -3,7 +3,7 @@
  *
  * The test plays the controller: it pushes what it wants, when and to whom it wants. Registrations and heartbeats are
  * answered at once, ISR proposals when the test says so. Requests and answers between brokers wait in `inFlight` until
- * they are delivered. A log's bytes are of no interest to a core, so none are kept.
+ * they are delivered. A log's bytes are of no interest to a core, so none are kept. What is put in stands in `values.ts`.
  */
 import { createBroker, nextDeadlineNs, step } from '../../../broker/core/broker.ts';
 import type { BrokerState } from '../../../broker/core/broker.ts';
@@ -12,17 +12,16 @@ import type { BrokerConfig } from '../../../broker/core/settings.ts';
 import type { CoreEvent, Effect, EpochEntry, RequestEvent, RespondEffect } from '../../../broker/core/step.ts';
 import type { TraceEvent } from '../../../broker/core/trace.ts';
 import { ErrorCode } from '../../../broker/protocol/index.ts';
-import type { ApiName, BatchInfo, RecordSet, RequestBody, ResponseBody } from '../../../broker/protocol/index.ts';
+import type { ApiName, RequestBody, ResponseBody } from '../../../broker/protocol/index.ts';
+import { batch, configOf, fetchBody, nsPerMs, recordSet, type BrokerOptions } from './values.ts';
 
-export const nsPerMs = 1_000_000;
 const key = 't-0';
 
-export interface ClusterOptions {
+export interface ClusterOptions extends BrokerOptions {
   readonly build?: string;
+  /** Of each broker, where they differ. */
   readonly builds?: readonly string[];
-  readonly defects?: readonly string[];
   readonly brokers?: number;
-  readonly minInsyncReplicas?: number;
 }
 
 interface Node {
@@ -52,6 +51,13 @@ export interface Push {
   readonly partitionEpoch?: number;
   readonly fenced?: readonly number[];
   readonly deleted?: boolean;
+}
+
+/** What a consumer was answered. */
+interface Consumed {
+  readonly errorCode: number;
+  readonly values: readonly number[];
+  readonly highWatermark: number;
 }
 
 type Answer<A extends ApiName> = ResponseBody<A> | undefined;
@@ -166,17 +172,13 @@ export class Cluster {
     return this.answerOf('Produce', correlationId)?.responses[0]?.partitionResponses[0]?.errorCode;
   }
 
-  /** Reads as a consumer does; `values` is undefined while the fetch waits. */
-  consume(
-    from: number,
-    offset: number,
-    maxWaitMs = 0,
-  ): { errorCode: number; values: number[]; highWatermark: number } | number {
+  /** Reads as a consumer does; while the fetch waits, its correlation id. */
+  consume(from: number, offset: number, maxWaitMs = 0): Consumed | number {
     const correlationId = this.request(from, 'Fetch', 11, fetchBody(-1, offset, maxWaitMs));
     return this.consumed(correlationId) ?? correlationId;
   }
 
-  consumed(correlationId: number): { errorCode: number; values: number[]; highWatermark: number } | undefined {
+  consumed(correlationId: number): Consumed | undefined {
     const answer = this.answerOf('Fetch', correlationId)?.responses[0]?.partitions[0];
     if (answer === undefined) return undefined;
     const { errorCode, highWatermark } = answer;
@@ -229,8 +231,7 @@ export class Cluster {
   /** SIGKILL: what was written stays, what was on its way is gone. */
   kill(id: number): void {
     this.node(id).alive = false;
-    const lost = this.inFlight.filter(({ from, to }) => from === id || to === id);
-    for (const message of lost) this.inFlight.splice(this.inFlight.indexOf(message), 1);
+    this.#lose(({ from, to }) => from === id || to === id);
     for (const other of this.#ids) {
       if (this.node(other).alive) this.event(other, { type: 'closed', peer: id });
     }
@@ -346,9 +347,13 @@ export class Cluster {
   }
 
   #forget(id: number, peer: number | 'controller'): void {
-    const lost = this.inFlight.filter(({ from, to }) => (from === id && to === peer) || (from === peer && to === id));
-    for (const message of lost) this.inFlight.splice(this.inFlight.indexOf(message), 1);
+    this.#lose(({ from, to }) => (from === id && to === peer) || (from === peer && to === id));
     if (peer !== 'controller') this.event(peer, { type: 'requester-closed', connection: id });
+  }
+
+  #lose(isLost: (message: InFlight) => boolean): void {
+    const kept = this.inFlight.filter((message) => !isLost(message));
+    this.inFlight.splice(0, this.inFlight.length, ...kept);
   }
 
   #deliver({ kind, from, to, api, correlationId, version, body }: InFlight): void {
@@ -361,74 +366,6 @@ export class Cluster {
     const origin = { connection: from, correlationId, clientId };
     this.event(id, { type: 'request', origin, api, version, body } as CoreEvent);
   }
-}
-
-/** A batch of `count` records whose first value is `value`; its checksum is the value, so that it can be told apart. */
-export function batch(of: {
-  value: number;
-  base?: number;
-  count?: number;
-  epoch?: number;
-  sizeBytes?: number;
-}): BatchInfo {
-  const { value, base = 0, count = 1, epoch = -1, sizeBytes = 100 } = of;
-  return {
-    baseOffset: base,
-    lastOffset: base + count - 1,
-    leaderEpoch: epoch,
-    recordCount: count,
-    sizeBytes,
-    crc: value,
-    attributes: 0,
-    maxTimestampMs: 0,
-    producerId: -1,
-    producerEpoch: -1,
-    baseSequence: -1,
-  };
-}
-
-export function recordSet(batches: readonly BatchInfo[]): RecordSet {
-  return { batches, bytes: new Uint8Array(batches.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)) };
-}
-
-export function fetchBody(replicaId: number, fetchOffset: number, maxWaitMs: number, epoch = -1): RequestBody<'Fetch'> {
-  const partitionMaxBytes = 1_000_000;
-  return {
-    replicaId,
-    maxWaitMs,
-    minBytes: 1,
-    maxBytes: 10_000_000,
-    isolationLevel: 0,
-    sessionId: 0,
-    sessionEpoch: -1,
-    topics: [
-      {
-        topic: 't',
-        partitions: [{ partition: 0, currentLeaderEpoch: epoch, fetchOffset, logStartOffset: 0, partitionMaxBytes }],
-      },
-    ],
-    forgottenTopicsData: [],
-    rackId: '',
-  };
-}
-
-export function configOf(node: number, build: string, options: ClusterOptions = {}): BrokerConfig {
-  return {
-    node,
-    boot: 1,
-    build,
-    defects: options.defects ?? [],
-    clusterId: 'test',
-    advertised: { host: `host-${node}`, port: 9092 },
-    controller: { host: 'controller', port: 9093 },
-    replicaLagTimeMaxMs: 2_000,
-    brokerSessionTimeoutMs: 1_500,
-    heartbeatIntervalMs: 300,
-    fetchMaxWaitMs: 500,
-    highWatermarkCheckpointIntervalMs: 5_000,
-    minInsyncReplicas: options.minInsyncReplicas ?? 2,
-    uncleanElection: false,
-  };
 }
 
 /** What the core gets to see of the bytes of a read: that they are there. */

@@ -6,8 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { createBroker } from '../../../broker/core/broker.ts';
 import type { RecoveredLog } from '../../../broker/core/step.ts';
 import { ErrorCode } from '../../../broker/protocol/index.ts';
-import { Cluster, batch, configOf, fetchBody } from './cluster.ts';
+import { Cluster } from './cluster.ts';
 import type { ClusterOptions } from './cluster.ts';
+import { batch, configOf, fetchBody } from './values.ts';
 
 /** What a play shows on `epoch`, without the defect and with it. */
 function beside<T>(defect: string, play: (options: ClusterOptions) => T): { healthy: T; faulty: T } {

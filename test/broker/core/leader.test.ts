@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorCode } from '../../../broker/protocol/index.ts';
-import { Cluster, fetchBody, recordSet, batch } from './cluster.ts';
+import { Cluster } from './cluster.ts';
 import type { ClusterOptions } from './cluster.ts';
+import { batch, fetchBody, recordSet } from './values.ts';
 
 /** Broker 1 leads, all are in the ISR, and everybody waits in a fetch. */
 function led(options: ClusterOptions = {}): Cluster {

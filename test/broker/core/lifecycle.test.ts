@@ -4,7 +4,7 @@ import { createBroker, nextDeadlineNs, step } from '../../../broker/core/broker.
 import type { CoreEvent, Effect, RecoveredLog, SendEffect } from '../../../broker/core/step.ts';
 import { ErrorCode } from '../../../broker/protocol/index.ts';
 import type { ApiName, ResponseBody } from '../../../broker/protocol/index.ts';
-import { batch, configOf, nsPerMs } from './cluster.ts';
+import { batch, configOf, nsPerMs } from './values.ts';
 
 const found: RecoveredLog = {
   log: 'my-topic-7',

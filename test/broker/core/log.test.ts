@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { appendBatches, createLog, readLog, readableBytes, resetLog, truncateLog } from '../../../broker/core/log.ts';
 import type { Log } from '../../../broker/core/log.ts';
-import { batch } from './cluster.ts';
+import { batch } from './values.ts';
 
 /** Batches of 1, 2 and 3 records: offsets 0, 1–2, 3–5; each 100 bytes. */
 function sample(): Log {

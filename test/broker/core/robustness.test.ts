@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import { createBroker, nextDeadlineNs, step } from '../../../broker/core/broker.ts';
 import type { CoreEvent, Effect, SendEffect } from '../../../broker/core/step.ts';
 import { allKinds, bodies } from '../protocol/arbitraries.ts';
-import { Cluster, configOf, nsPerMs } from './cluster.ts';
+import { Cluster } from './cluster.ts';
+import { configOf, nsPerMs } from './values.ts';
 
 const requests = allKinds.filter(({ direction }) => direction === 'request');
 
