@@ -28,6 +28,7 @@ import {
   listInWords,
   percent,
   pValue,
+  seedsInWords,
   shellWord,
   shortened,
   span,
@@ -124,7 +125,7 @@ export function renderComparison(directory: string, results: ComparisonResults, 
   const parts = partsOf(results);
   const mood = results.valid === true && (silent || results.void) ? 'unsure' : moodOf(results.valid);
   const kicker = html`Tidemark · <b>${control.build}</b> against <b>${candidate.build}</b>${parts.map(
-      (part) => html` · ${part.runtime}: ${pairsMade(part)}, seeds ${seedsOf(part)}`,
+      (part) => html` · ${part.runtime}: ${pairsMade(part)}, seeds ${seedsInWords(part)}`,
     )}`;
   const pairsSection = html`<section>
     <h2>Every pair</h2>
@@ -172,10 +173,6 @@ export function renderComparison(directory: string, results: ComparisonResults, 
       ${parts.map((part) => configuration(part.configuration))}
     </section>`;
   return page(`Tidemark: ${control.build} against ${candidate.build}`, body);
-}
-
-function seedsOf({ seeds }: ComparisonResults): string {
-  return seeds.length === 0 ? 'none' : span(seeds[0] ?? 0, seeds.at(-1) ?? 0);
 }
 
 function pairsMade({ pairs, seeds }: ComparisonResults): string {
@@ -250,7 +247,7 @@ function howToRead(parts: readonly ComparisonResults[]): Markup {
     role means is decided when the fault fires, so once the builds part, the nodes hit may differ. A run is exercised
     when it met an exposure: a member of the ISR became follower while it held, at or above its own high watermark, a
     record acknowledged in an earlier
-    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${build} met none, and ${idle === 1 ? 'stays' : 'stay'} in all figures.` : ''}${dark > 0 ? ` Of ${counted(dark, 'run')} of ${build} that is not known: its brokers do not tell a follower’s high watermark.` : ''}
+    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${build} met none, and ${idle === 1 ? 'stays' : 'stay'} in all figures.` : ''}${dark > 0 ? ` Of ${counted(dark, 'run')} of ${build} that is not known: they were not made to their end, or their brokers do not tell a follower’s high watermark.` : ''}
   </p>`;
 }
 

@@ -23,7 +23,7 @@ import { placeOf } from '../compare/verdict.ts';
 import { headline } from './headline.ts';
 import { whyNoVerdict, type Reported, type RunsByFolder } from './markdown.ts';
 import { byGravity } from './story.ts';
-import { buildInWords, counted, defectsOf, kindsInWords, shortened, span } from './words.ts';
+import { buildInWords, counted, defectsOf, kindsInWords, seedsInWords, shortened, span } from './words.ts';
 import { element, xmlDocument, type Xml } from './xml.ts';
 
 /** So many seeds have a case each; of more, so many batches have. */
@@ -151,12 +151,14 @@ function anomaliesText(anomalies: readonly Anomaly[], command: string | null): s
 }
 
 function comparisonSuite(part: ComparisonResults, primary: boolean, runs: RunsByFolder): Suite {
-  const { control, candidate, seeds, pairs, command, runtime } = part;
+  const { control, candidate, seeds, pairs, command, runtime, shard, notRun = [] } = part;
   const className = classOf(runtime, candidate.build);
   const begun: Outcome =
-    pairs.length < seeds.length
-      ? { is: 'error', type: 'unfinished', message: `only ${pairs.length} of ${seeds.length} pairs were begun` }
-      : null;
+    notRun.length > 0
+      ? { is: 'error', type: 'not-run', message: `nobody ran ${notRun.length} of ${seeds.length} pairs` }
+      : pairs.length < seeds.length
+        ? { is: 'error', type: 'unfinished', message: `only ${pairs.length} of ${seeds.length} pairs were begun` }
+        : null;
   const enough: Outcome = part.void
     ? {
         is: 'error',
@@ -167,7 +169,7 @@ function comparisonSuite(part: ComparisonResults, primary: boolean, runs: RunsBy
   return {
     name: `${control.build} against ${candidate.build}, ${placeOf(part)}`,
     properties: {
-      seed: seeds.length === 0 ? 'none' : span(seeds[0] ?? 0, seeds.at(-1) ?? 0),
+      seed: seedsInWords(part),
       build: candidate.build,
       control: control.build,
       runtime,
@@ -175,9 +177,9 @@ function comparisonSuite(part: ComparisonResults, primary: boolean, runs: RunsBy
     },
     cases: [
       { name: 'every declared pair was run', className, outcome: begun },
-      { name: 'enough runs have a verdict', className, outcome: enough },
-      // Whether the control showed anything is for the primary comparison to say.
-      ...(primary ? [controlCase(control, className)] : []),
+      // Neither is for one shard to say, nor the second for any but the primary comparison.
+      ...(shard === undefined ? [{ name: 'enough runs have a verdict', className, outcome: enough }] : []),
+      ...(primary && shard === undefined ? [controlCase(control, className)] : []),
       ...batchesOf(pairs).map((batch) => pairsCase(batch, part, className, runs)),
     ],
   };

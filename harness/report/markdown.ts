@@ -19,7 +19,17 @@ import { partsOf } from '../compare/two-parts.ts';
 import { placeOf } from '../compare/verdict.ts';
 import { headline } from './headline.ts';
 import { byGravity } from './story.ts';
-import { buildInWords, counted, defectsOf, intervalInWords, kindsInWords, pValue, shortened, span } from './words.ts';
+import {
+  buildInWords,
+  counted,
+  defectsOf,
+  intervalInWords,
+  kindsInWords,
+  pValue,
+  seedsInWords,
+  shortened,
+  span,
+} from './words.ts';
 
 /** What has a `report.html`, and so a page like this. */
 export type Reported = RunResults | ComparisonResults | NightResults;
@@ -113,7 +123,7 @@ function comparisonBlocks(results: ComparisonResults, runs: RunsByFolder): strin
   return [
     title(results.verdict),
     ...parts.flatMap((part) => [
-      `${place(part)}: ${part.pairs.length} of ${counted(part.seeds.length, 'pair')}, seeds ${seedsOf(part)}`,
+      `${place(part)}: ${part.pairs.length} of ${counted(part.seeds.length, 'pair')}, seeds ${seedsInWords(part)}`,
       ratesTable(part),
       testsTable(part, part.tests),
       ...brokenRuns(part, runs),
@@ -126,10 +136,6 @@ function comparisonBlocks(results: ComparisonResults, runs: RunsByFolder): strin
 function place(part: ComparisonResults): string {
   const words = placeOf(part);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-}
-
-function seedsOf({ seeds }: ComparisonResults): string {
-  return seeds.length === 0 ? 'none' : span(seeds[0] ?? 0, seeds.at(-1) ?? 0);
 }
 
 /** The builds side by side, with the same words as in the report. */

@@ -1,7 +1,7 @@
 /**
  * How the report says numbers, moments and references, so that one thing is said in one way everywhere.
  */
-import type { BuildResults, Reference, RunResults } from '../../checker/results.ts';
+import type { BuildResults, ComparisonResults, Reference, RunResults } from '../../checker/results.ts';
 
 /** A moment of the run's clock, in seconds since the run began. */
 export function seconds(timeNs: number): string {
@@ -67,6 +67,19 @@ export function listInWords(parts: readonly string[]): string {
 /** `7`, or `7 to 9`. */
 export function span(first: number, last: number): string {
   return first === last ? String(first) : `${first} to ${last}`;
+}
+
+/** Which seeds were declared, and which of them are at hand: `7 to 12`, `7 to 12, shard 1 of 3`. */
+export function seedsInWords({
+  seeds: own,
+  shard,
+  notRun = [],
+}: Pick<ComparisonResults, 'seeds' | 'shard' | 'notRun'>): string {
+  const seeds = shard?.seeds ?? own;
+  const [first, last] = [seeds[0], seeds.at(-1)];
+  if (first === undefined || last === undefined) return 'none';
+  const ofShard = shard === undefined ? '' : `, shard ${shard.index} of ${shard.count}`;
+  return `${span(first, last)}${ofShard}${notRun.length === 0 ? '' : `, of which nobody ran ${notRun.length}`}`;
 }
 
 /** `broker 2`, `brokers 1 and 3`, `the controller`. */
