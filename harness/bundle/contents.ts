@@ -6,8 +6,9 @@
  * nothing that its sender does not see in the folder.
  */
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
+import { isWithin } from '../within.ts';
 
 export interface BundleContents {
   /** Below the folder, with slashes, sorted; of empty ones, too: that a broker left nothing is evidence. */
@@ -69,12 +70,6 @@ function fileAt(root: string, name: string): BundleFile | string {
   if (!isWithin(root, target)) return 'it is a link out of the folder';
   const behind = statSync(target);
   return behind.isFile() ? { name, path: target, size: behind.size } : 'it is a link to what is no file';
-}
-
-/** Whether `path` lies below `root`; both free of links. */
-export function isWithin(root: string, path: string): boolean {
-  const below = relative(root, path);
-  return below !== '..' && !below.startsWith(`..${sep}`);
 }
 
 /** Files are written beside their place, and renamed. */

@@ -28,6 +28,7 @@ import { registerReplay } from './replay.ts';
 import { registerReport } from './report.ts';
 import { registerRun } from './run.ts';
 import { registerScenario } from './scenario.ts';
+import { registerServe } from './serve.ts';
 import { registerShow } from './show.ts';
 import { registerShrink } from './shrink.ts';
 import { registerUp } from './up.ts';
@@ -54,6 +55,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     registerVerifyLogs,
     registerReport,
     registerMergeReports,
+    registerServe,
     registerBundle,
     registerFetch,
     registerDoctor,
