@@ -19,7 +19,8 @@ import type {
   Verdict,
 } from '../../checker/results.ts';
 import { partsOf } from '../compare/two-parts.ts';
-import { placeOf } from '../compare/verdict.ts';
+import { exitCodeOfComparison, placeOf } from '../compare/verdict.ts';
+import { exitCodes } from '../errors.ts';
 import { headline } from './headline.ts';
 import { whyNoVerdict, type Reported, type RunsByFolder } from './markdown.ts';
 import { byGravity } from './story.ts';
@@ -294,6 +295,8 @@ function outcomeOfCell(cell: NightCell): Outcome {
 function withVerdict(suites: readonly Suite[], results: Reported): readonly Suite[] {
   const isRed = suites.some(({ cases }) => cases.some(({ outcome }) => outcome !== null && outcome.is !== 'skipped'));
   if (results.valid === true || isRed) return suites;
+  // Of a shard that alone proves nothing: that is for all shards together to say.
+  if (results.type === 'comparison' && exitCodeOfComparison(results) === exitCodes.valid) return suites;
   const message = short(results.type === 'run' ? headline(results) : results.verdict);
   const outcome: Outcome = { ...wholeOutcome(results.valid), message };
   return [

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ComparisonResults, RunResults } from '../../../checker/results.ts';
+import { mergeComparisons } from '../../../harness/compare/merge.ts';
 import { joinComparisons } from '../../../harness/compare/two-parts.ts';
 import { controlShowed, failureIn } from '../../../harness/compare/verdict.ts';
 import { renderJunit } from '../../../harness/report/junit.ts';
@@ -103,6 +104,27 @@ describe('the suite of a comparison', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('is red for one shard only for what no other shard can change', () => {
+    const shard = { index: 2, count: 2 };
+    expect(red(suiteOf(comparisonOf([], { shard })))).toEqual([]);
+    expect(red(suiteOf(comparisonOf([['valid', 'valid']], { shard })))).toEqual([]);
+    expect(red(suiteOf(comparisonOf([['unknown', 'valid']], { shard })))).toEqual([]);
+    expect(red(suiteOf(comparisonOf([['valid', 'unknown']], { shard })))).toEqual(['seed 1: error no-verdict']);
+    expect(red(suiteOf(comparisonOf([['valid', 'broken']], { shard })))).toEqual(['seed 1: failure lost-acked-write']);
+    expect(red(suiteOf(comparisonOf([['failed', 'valid']], { shard })))).toEqual(['seed 1: error no-verdict']);
+  });
+
+  it('is red for merged shards of which one is missing', () => {
+    const root = suiteOf(
+      mergeComparisons(
+        [comparisonOf([['broken', 'valid']], { declared: 2, shard: { index: 2, count: 2 } })],
+        'npm start',
+      ),
+    );
+    expect(red(root)[0]).toBe('every declared pair was run: error not-run');
+    expect(all(root, 'property')[0]?.attributes).toEqual({ name: 'seed', value: '1 to 2, of which nobody ran 1' });
   });
 
   it('puts the seeds into batches where they are many', () => {

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import type { ComparisonResults, PairedRun, RunResults } from '../../../checker/results.ts';
 import { compareOutcomes, type PairOutcome, type RunOutcome } from '../../../harness/compare/verdict.ts';
+import type { Shard } from '../../../harness/plan/shard.ts';
 import { s1aPrime } from '../../checker/schedules.ts';
 
 const snippets = [
@@ -87,13 +88,18 @@ function outcomeOf(side: Side, directory: string): RunOutcome {
 /** A comparison of hw with epoch: `[control, candidate]` of each pair, and how many were declared. */
 export function comparisonOf(
   sides: readonly (readonly [Side, Side])[],
-  { declared = sides.length, runtime = 'sim' }: { readonly declared?: number; readonly runtime?: string } = {},
+  {
+    declared = sides.length,
+    runtime = 'sim',
+    shard,
+  }: { readonly declared?: number; readonly runtime?: string; readonly shard?: Shard } = {},
 ): ComparisonResults {
   return compareOutcomes({
     control: 'hw',
     candidate: 'epoch',
     runtime,
     seeds: Array.from({ length: declared }, (_, index) => index + 1),
+    shard,
     configuration: {},
     command: 'npm start -- --seed 1',
     pairs: sides.map(([control, candidate], index): PairOutcome => ({
