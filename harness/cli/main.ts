@@ -24,6 +24,7 @@ import { registerExplore } from './explore.ts';
 import { registerFetch } from './fetch.ts';
 import { registerGc } from './gc.ts';
 import { registerMergeReports } from './merge-reports.ts';
+import { registerNightly } from './nightly.ts';
 import { registerReplay } from './replay.ts';
 import { registerReport } from './report.ts';
 import { registerRun } from './run.ts';
@@ -53,6 +54,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     registerShrink,
     registerShow,
     registerVerifyLogs,
+    registerNightly,
     registerReport,
     registerMergeReports,
     registerServe,

@@ -1,5 +1,5 @@
 /**
- * `tidemark report DIR`: renders a stored run or comparison again, from its files alone.
+ * `tidemark report DIR`: renders a stored run, comparison or night again, from its files alone.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,18 +10,20 @@ import { shownPath } from '../shown-path.ts';
 export function registerReport(program: Command): void {
   program
     .command('report')
-    .description('render the report of a stored run or comparison again')
-    .argument('<dir>', 'the folder of a run or comparison, such as store/latest')
+    .description('render the report of a stored run, comparison or night again')
+    .argument('<dir>', 'the folder of a run, comparison or night, such as store/latest')
     .action(async (named: string) => {
-      const type = typeOf(named);
-      const directory = lasting(named);
-      const path =
-        type === 'comparison'
-          ? (await import('../report/comparison.ts')).writeComparisonReport(directory)
-          : (await import('../report/run.ts')).writeRunReport(directory);
-      console.error(`report  ${shownPath(path)}`);
+      const write = await writers[typeOf(named)]();
+      console.error(`report  ${shownPath(write(lasting(named)))}`);
     });
 }
+
+/** By what the results are of: how its report is written, to a path that is returned. */
+const writers = {
+  run: async () => (await import('../report/run.ts')).writeRunReport,
+  comparison: async () => (await import('../report/comparison.ts')).writeComparisonReport,
+  night: async () => (await import('../report/night.ts')).writeNightReport,
+} as const;
 
 /** The folder itself: a report names it in its commands, and `store/latest` will soon be another. */
 function lasting(directory: string): string {
@@ -29,12 +31,12 @@ function lasting(directory: string): string {
 }
 
 /** What the folder's `results.json` is about. */
-function typeOf(directory: string): 'run' | 'comparison' {
+function typeOf(directory: string): keyof typeof writers {
   const path = join(directory, 'results.json');
   // A run that was killed has none yet, and `check` writes no file by itself.
   const remedy = existsSync(join(directory, 'history.jsonl'))
     ? `write it with: npm run --silent tidemark -- check --json ${directory} > ${path}`
-    : 'name the folder of a run or comparison, such as store/latest';
+    : 'name the folder of a run, comparison or night, such as store/latest';
   if (!existsSync(path)) throw new UsageError(`${directory} holds no results.json: ${remedy}`);
   let type: unknown;
   try {
@@ -42,7 +44,7 @@ function typeOf(directory: string): 'run' | 'comparison' {
   } catch {
     throw new UsageError(`${path} is not JSON: ${remedy}`);
   }
-  if (type !== 'run' && type !== 'comparison')
-    throw new UsageError(`${path} is not the results of a run or comparison`);
+  if (type !== 'run' && type !== 'comparison' && type !== 'night')
+    throw new UsageError(`${path} is not the results of a run, comparison or night`);
   return type;
 }

@@ -53,13 +53,11 @@ export interface Around {
 export async function cellsOf(config: NightConfig, around: Around): Promise<Cell[]> {
   const { file, seeds } = around;
   const groups = { builds: config.builds, workloads: config.workloads, faults: config.faults };
-  const [builds, workloads, faults] = [groups.builds, groups.workloads, groups.faults].map(
-    (group) => Object.keys(group).length,
-  ) as [number, number, number];
-  const count = builds * workloads * faults;
+  const sizes = Object.values(groups).map((group) => Object.keys(group).length);
+  const count = sizes.reduce((product, size) => product * size, 1);
   if (count > mostCells) {
     throw new UsageError(
-      `${file}: ${builds} builds, ${workloads} workloads and ${faults} faults make ${count} cells, and ${mostCells} are the most`,
+      `${file}: ${sizes[0]} builds, ${sizes[1]} workloads and ${sizes[2]} faults make ${count} cells, and ${mostCells} are the most`,
     );
   }
   if (count * seeds.count > mostPairs) {
@@ -69,6 +67,10 @@ export async function cellsOf(config: NightConfig, around: Around): Promise<Cell
   }
   for (const kind of ['workloads', 'faults'] as const) {
     for (const [name, values] of Object.entries(groups[kind])) parseFlags(`${file}: ${kind}.${name}`, values);
+  }
+  const builds = Object.values(config.builds).flatMap(({ control, candidate }) => [control.build, candidate.build]);
+  if (config.description !== undefined && !builds.some(isDescribed)) {
+    throw new UsageError(`${file}: description: it describes an image:<ref>, and no build is one`);
   }
   const cells: Cell[] = [];
   for (const [buildsName, pair] of Object.entries(config.builds)) {
