@@ -14,6 +14,7 @@ import { UsageError, environmentErrorFrom, type EnvironmentError } from '../erro
 import { demandFile, mostTextBytes } from '../regular-file.ts';
 import { readComparisonResults } from '../report/read-results.ts';
 import { writeJson } from '../store.ts';
+import { isWithin } from '../within.ts';
 import { REALISM_FOLDER, joinComparisons, partsOf, secondAlone } from './two-parts.ts';
 
 export interface ShardFolder {
@@ -47,7 +48,7 @@ export interface RunCopy {
 
 /** The runs of which a shard kept the files, each once. */
 export function copiesOf(shards: readonly ShardFolder[]): readonly RunCopy[] {
-  const copies = new Map<string, RunCopy & { readonly seed: number }>();
+  const copies = new Map<string, RunCopy & { readonly seed: number; readonly shard: string }>();
   for (const { name, directory, results } of shards) {
     for (const { seed, control, candidate } of partsOf(results).flatMap(({ pairs }) => pairs)) {
       for (const { directory: folder, kept } of [control, candidate]) {
@@ -55,11 +56,12 @@ export function copiesOf(shards: readonly ShardFolder[]): readonly RunCopy[] {
         if (!/^(realism\/)?runs\/\w[\w.-]*$/.test(folder) || (before !== undefined && before.seed !== seed)) {
           throw new UsageError(`${name} does not hold together: seed ${seed} has no folder of its own ("${folder}")`);
         }
-        if (before === undefined && kept !== false) copies.set(folder, { from: join(directory, folder), folder, seed });
+        if (before === undefined && kept !== false)
+          copies.set(folder, { from: join(directory, folder), folder, seed, shard: directory });
       }
     }
   }
-  return [...copies.values()].filter(({ from }) => existsSync(from));
+  return [...copies.values()].filter(({ from, shard }) => existsSync(from) && isWithin(shard, realpathSync(from)));
 }
 
 /** Writes the results of a merged comparison into its folder, as one machine would have left them. */
