@@ -31,7 +31,9 @@ export function archiveOf(files: readonly ArchiveFile[], directories: readonly A
   const write = async (): Promise<void> => {
     for (const directory of directories) {
       const { path, mode, owner } = directory;
-      archive.entry({ name: `${path.slice(1)}/`, type: 'directory', mode, uid: owner, gid: owner, mtime: new Date(0) });
+      const header = { name: `${path.slice(1)}/`, mode, uid: owner, gid: owner, mtime: new Date(0) };
+      // One after the other: an archive that is given up has no other entry whose error nobody would hear.
+      await pipeline(Readable.from([]), archive.entry({ ...header, type: 'directory' }));
     }
     for (const file of files) {
       const owner = file.owner ?? 0;

@@ -135,10 +135,11 @@ function digestOf(results: AnyResults): Digest {
     case 'run':
       return { verdict: results.valid, sentence: headline(results), isWhole: true };
     case 'comparison': {
-      // Where the control showed nothing a candidate that kept its word is not proved to.
-      const isProved = results.valid !== true || (controlShowed(results) && !results.void);
+      // Where the control showed nothing a candidate is not proved to keep its word; of a shard that says nothing.
+      const isProved = results.shard !== undefined || (controlShowed(results) && !results.void);
       const isWhole = partsOf(results).every(({ pairs, seeds }) => pairs.length >= seeds.length);
-      return { verdict: isProved ? results.valid : 'unknown', sentence: results.verdict, isWhole };
+      const verdict = results.valid === true && !isProved ? 'unknown' : results.valid;
+      return { verdict, sentence: results.verdict, isWhole };
     }
     case 'night':
       return { verdict: results.valid, sentence: results.verdict, isWhole: results.ended !== 'unfinished' };
