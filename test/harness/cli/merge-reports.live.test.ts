@@ -1,0 +1,117 @@
+/** Shards as a user meets them: several commands that each run a part, and one that gives the verdict. */
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ComparisonResults } from '../../../checker/results.ts';
+import { tidemark } from './tidemark.ts';
+
+let temporary = '';
+let shards: string[] = [];
+
+const compare = ['compare', '--runtime', 'sim', '--seed', '7', '--test-count', '4', '--time-limit', '3s'];
+
+beforeAll(async () => {
+  temporary = mkdtempSync(join(tmpdir(), 'tidemark-shards-'));
+  for (const index of [1, 2]) {
+    const store = join(temporary, `shard-${index}`);
+    const ended = await tidemark([...compare, '--shard', `${index}/2`, '--store', store]);
+    expect(ended.code).toBe(0);
+    expect(ended.lines[0]).toBe(`seed 7 · hw against epoch, shard ${index} of 2: 2 of 4 pairs`);
+    expect(ended.lines).toContain(
+      `again   npm start -- --seed 7 --test-count 4 --shard ${index}/2 --runtime sim --time-limit 3s`,
+    );
+    shards = [...shards, realpathSync(join(store, 'latest'))];
+  }
+});
+
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+const readIn = (directory: string): ComparisonResults =>
+  JSON.parse(readFileSync(join(directory, 'results.json'), 'utf8')) as ComparisonResults;
+
+/** What does not depend on which runs kept their files. */
+function figures(results: ComparisonResults): unknown {
+  const left = new Set(['kept', 'directory', 'command']);
+  return JSON.parse(JSON.stringify(results, (key, value: unknown) => (left.has(key) ? undefined : value)));
+}
+
+describe('tidemark merge-reports', () => {
+  it('gives the verdict, the figures and the exit code of the comparison that was never divided', async () => {
+    const whole = await tidemark([...compare, '--json', '--store', join(temporary, 'whole')]);
+    const store = join(temporary, 'merged');
+    const merged = await tidemark(['merge-reports', ...shards, '--store', store, '--json']);
+    expect(merged.code).toBe(whole.code);
+    const [one, other] = [merged, whole].map(({ out }) => JSON.parse(out) as ComparisonResults);
+    expect(figures(one!)).toEqual(figures(other!));
+    expect(one?.command).toBe(other?.command);
+    expect(merged.lines).toContain(other?.verdict);
+    expect([merged.lines[0], merged.lines.at(-1)]).toEqual(['seed 7 · hw against epoch, 2 of 2 shards', 'seed 7']);
+    const directory = realpathSync(join(store, 'latest'));
+    expect(readIn(directory)).toEqual(one);
+    expect(readdirSync(directory).toSorted()).toEqual([
+      'junit.xml',
+      'report.html',
+      'results.json',
+      'runs',
+      'summary.md',
+    ]);
+    expect((await tidemark(['report', directory])).code).toBe(0);
+  });
+
+  it('exits with 255 where a shard is missing, after the verdict on what is there', async () => {
+    const store = join(temporary, 'missing');
+    const ended = await tidemark(['merge-reports', shards[0]!, '--store', store]);
+    expect(ended.code).toBe(255);
+    expect(ended.lines).toContain('shard 2 is missing: its seeds count as runs without a verdict');
+    expect(ended.err).toMatch(/^Void: .*; nobody ran 2 of 4 pairs; 4 of 8 runs are unknown, /m);
+    expect(ended.lines.at(-1)).toBe('tidemark: 4 of 8 runs failed: shard 2/2 is missing');
+    expect(existsSync(join(store, 'latest', 'report.html'))).toBe(true);
+  });
+
+  it('counts a shard once that it gets twice, and says so', async () => {
+    const copy = join(temporary, 'copy');
+    cpSync(shards[0]!, copy, { recursive: true });
+    const ended = await tidemark(['merge-reports', ...shards, copy, '--store', join(temporary, 'twice')]);
+    expect(ended.lines).toContain(`shard 1 · 2 of 2 pairs · ${copy}, the same shard again: each seed counts once`);
+    expect(ended.err).toContain(' of 4 runs ');
+  });
+
+  it('tells the verdict although the store cannot be written', async () => {
+    const ended = await tidemark(['merge-reports', ...shards, '--store', '/proc/store']);
+    expect(ended.code).toBe(255);
+    expect(ended.err).toContain('hw broke a promise in ');
+    expect(ended.lines.at(-1)).toMatch(/^tidemark: cannot make a folder in the store \/proc\/store: /);
+  });
+
+  it.each([
+    ['a folder without results', [tmpdir()], 'holds no results.json'],
+    ['no folder at all', [], "missing required argument 'dirs'"],
+  ])('refuses %s in one line', async (_, named, line) => {
+    const store = join(temporary, 'refused');
+    const ended = await tidemark(['merge-reports', ...named, '--store', store]);
+    expect(ended.code).toBe(254);
+    expect(ended.lines.filter((each) => each.startsWith('tidemark: '))).toHaveLength(1);
+    expect(ended.err).toContain(line);
+    expect(existsSync(store)).toBe(false);
+  });
+});
+
+describe('tidemark compare --shard', () => {
+  it('says that a shard is empty, and fails for nothing', async () => {
+    const argv = ['compare', '--runtime', 'sim', '--seed', '7', '--test-count', '1', '--shard', '2/2'];
+    const ended = await tidemark([...argv, '--store', join(temporary, 'empty')]);
+    expect(ended.code).toBe(0);
+    expect(ended.lines).toContain('Shard 2 of 2 holds none of the declared seeds, so there was nothing to run.');
+  });
+
+  it.each([
+    [['--shard', '3/2', '--seed', '7'], 'tidemark: --shard 3/2: write which shard of how many, such as 2/3'],
+    [['--shard', '1/2'], 'tidemark: --shard: name the seed too, with --seed'],
+  ])('refuses %j in one line', async (flags, line) => {
+    const ended = await tidemark(['compare', ...flags, '--store', join(temporary, 'never')]);
+    expect(ended.code).toBe(254);
+    expect(ended.err).toContain(line);
+    expect(existsSync(join(temporary, 'never'))).toBe(false);
+  });
+});
