@@ -24,6 +24,7 @@ export type NightFacts = Pick<
   'runtime' | 'seeds' | 'shard' | 'command' | 'budgetMs' | 'usedMs' | 'ended'
 >;
 
+const SIGNIFICANCE = 0.05;
 /** Cells that a sentence names. */
 const NAMED_MAX = 3;
 
@@ -122,7 +123,22 @@ function headOf({ valid, cells, shard }: NightResults, done: number): string {
   if (silent.length > 0) {
     return `The control showed nothing ${share(silent, cells)} (${named(silent, nameOf)}), so nothing is proved there; ${clean}`;
   }
-  return cells.every(({ sameBuilds }) => sameBuilds) ? capital(clean) : `${capital(clean)}, and every control did`;
+  const compared = cells.filter(({ sameBuilds }) => !sameBuilds);
+  return compared.length === 0
+    ? capital(clean)
+    : `${capital(clean)}, and every control did${significance(compared, cells.length)}`;
+}
+
+/** In how many of the cells the builds differ significantly, after Holm's correction. */
+function significance(compared: readonly NightCell[], family: number): string {
+  if (compared.every((cell) => !canBeSignificant(cell, family))) return ', not significant at this n';
+  const significant = compared.filter(({ adjustedP }) => adjustedP <= SIGNIFICANCE);
+  return `, significantly in ${significant.length} of ${counted(compared.length, 'cell')}`;
+}
+
+/** Whether so few pairs could show anything, in a family of so many cells. */
+export function canBeSignificant({ tests }: NightCell, family: number): boolean {
+  return (tests[0]?.smallestP ?? 1) * family <= SIGNIFICANCE;
 }
 
 function share(some: readonly NightCell[], all: readonly NightCell[]): string {

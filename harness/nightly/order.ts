@@ -41,22 +41,28 @@ export function orderOfPairs(
   return { turns: turns(), isCut: () => cut };
 }
 
-/** How long the pairs of each cell take, as far as it is known, and what of it still fits. */
+/** So many of a cell's last pairs say how long its next may take: the very first ones are slow for reasons of their own. */
+const LOOKED_BACK = 5;
+
+/** How long the next pair of each cell may take: as long as the longest of its last ones. */
 export class Estimates {
-  /** The longest so far: a budget that others rely on is kept, not met on average. */
-  readonly #longestMs: number[];
+  readonly #lastMs: readonly number[][];
+  readonly #leastMs: readonly number[];
 
   /** `leastMs`: what a pair of each cell takes at least, before any was run. */
   constructor(leastMs: readonly number[]) {
-    this.#longestMs = [...leastMs];
+    this.#leastMs = leastMs;
+    this.#lastMs = leastMs.map(() => []);
   }
 
   /** A pair of the cell has taken so long. */
   took(cell: number, ms: number): void {
-    this.#longestMs[cell] = Math.max(this.of(cell), ms);
+    const last = this.#lastMs[cell];
+    last?.push(ms);
+    if (last !== undefined && last.length > LOOKED_BACK) last.shift();
   }
 
   of(cell: number): number {
-    return this.#longestMs[cell] ?? 0;
+    return Math.max(this.#leastMs[cell] ?? 0, ...(this.#lastMs[cell] ?? []));
   }
 }

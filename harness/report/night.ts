@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { BuildResults, NightCell, NightResults } from '../../checker/results.ts';
-import { budgetInWords, isIdle, isSilent } from '../nightly/conclude.ts';
+import { budgetInWords, canBeSignificant, isIdle, isSilent } from '../nightly/conclude.ts';
 import { shownPath } from '../shown-path.ts';
 import { writeWhole } from '../store.ts';
 import { writeForCi } from './ci-files.ts';
@@ -139,15 +139,15 @@ function figuresTable(cells: readonly NightCell[]): Markup {
           <td class="number">${percent(build.rate)}</td>
           <td>${intervalInWords(build)}</td>
           <td>${kindsInWords(build)}</td>
-          <td class="number">${first ? pOf(cell) : null}</td>
+          <td class="number">${first ? pOf(cell, cells.length) : null}</td>
         </tr>`,
     ),
   );
 }
 
-function pOf({ adjustedP, tests }: NightCell): string {
-  const smallest = tests[0]?.smallestP ?? 1;
-  return smallest > 0.05 ? `${pValue(adjustedP)} (not significant at this n)` : pValue(adjustedP);
+function pOf(cell: NightCell, family: number): string {
+  const p = pValue(cell.adjustedP);
+  return canBeSignificant(cell, family) ? p : `${p} (not significant at this n)`;
 }
 
 /** A link into the night's own folder, and nowhere else whatever the results say. */
