@@ -22,6 +22,7 @@ export function registerBundle(program: Command): void {
     .action(async (directory: string, { out }: { readonly out?: string }) => {
       const progress = createProgress();
       const signal = onInterrupt(progress, 'removing what was packed so far');
+      progress.step(`packing ${shownPath(directory)}`);
       const { writeBundle } = await import('../bundle/bundle.ts');
       const { path, bytes, name, contents } = await writeBundle({ directory, out, signal });
       const total = contents.files.reduce((sum, { size }) => sum + size, 0);
