@@ -1,30 +1,51 @@
 /**
- * `tidemark merge-reports DIR…`: joins what the shards of a comparison have left into one comparison, with one verdict.
+ * `tidemark merge-reports DIR…`: joins what the shards of a comparison, or of a night, have left into one, with one
+ * verdict.
  *
  * Prints the seed first and last, which shards there are and which are missing, the verdict as one sentence, and the
- * command that does it all again on one machine. Exit codes are those of `compare`; a shard that is missing, or that did
- * not come to its end, is a failure of its environment (255).
+ * command that does it all again on one machine. Exit codes are those of `compare` and `nightly`; a shard that is missing,
+ * or that did not come to its end, is a failure of its environment (255).
  */
 import type { Command } from 'commander';
-import type { ComparisonResults } from '../../checker/results.ts';
+import type { ComparisonResults, NightResults } from '../../checker/results.ts';
 import type { RunCopy, ShardFolder } from '../compare/merge-folders.ts';
-import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
+import { EnvironmentError, UsageError, environmentErrorFrom } from '../errors.ts';
 import { createProgress, paint, type Progress } from '../progress.ts';
 import { counted, listInWords } from '../report/words.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
 import { tellReport, tellVerdict } from './tell-comparison.ts';
+import { tellNight, tellNightReports } from './tell-night.ts';
 
 interface MergeFlags {
   readonly store: string;
   readonly json: boolean;
 }
 
+type Results = ComparisonResults | NightResults;
+
+/** What the shards have become, and how it is kept and told. */
+interface Merged {
+  readonly results: Results;
+  readonly title: string;
+  readonly firstSeed: number | undefined;
+  readonly copies: readonly RunCopy[];
+  readonly write: (directory: string) => void;
+  readonly tell: (progress: Progress) => void;
+  readonly report: (directory: string, progress: Progress) => Promise<{ readonly error: unknown } | null>;
+  /** What failed in the environment of a shard, if something did. */
+  readonly failed: string | null;
+  readonly exitCode: number;
+}
+
+/** More are told as a number. */
+const MISSING_NAMED_MAX = 10;
+
 export function registerMergeReports(program: Command): void {
   program
     .command('merge-reports')
     .description('join the results of shards into one report, with one verdict')
-    .argument('<dirs...>', 'the folders that compare --shard has left, one for each shard')
-    .option('--store <dir>', 'where the merged comparison is kept', 'store')
+    .argument('<dirs...>', 'the folders that compare or nightly has left with --shard, one for each shard')
+    .option('--store <dir>', 'where the merged results are kept', 'store')
     .option('--json', 'print the results as JSON on standard output', false)
     .action(async (named: readonly string[], flags: MergeFlags) => {
       process.exitCode = await mergeReports(named, flags);
@@ -32,31 +53,91 @@ export function registerMergeReports(program: Command): void {
 }
 
 async function mergeReports(named: readonly string[], { store, json }: MergeFlags): Promise<number> {
-  const { mergeComparisons, wholeCommand } = await import('../compare/merge.ts');
-  const { copiesOf, readShardFolder } = await import('../compare/merge-folders.ts');
-  const { exitCodeOfComparison, failureIn } = await import('../compare/verdict.ts');
-  const { partsOf } = await import('../compare/two-parts.ts');
-  const shards = named.map(readShardFolder);
-  const parts = shards.map(({ results }) => results);
-  const results = mergeComparisons(parts, wholeCommand(parts[0]?.command ?? ''), named);
-  const copies = copiesOf(shards);
-
+  const { readShard } = await import('../compare/merge-folders.ts');
+  const shards = named.map(readShard);
+  const merged = await mergeWhole(shards);
   const progress = createProgress();
-  const seed = `seed ${results.seeds[0]}`;
-  progress.line(`${seed} · ${results.control.build} against ${results.candidate.build}, ${shardsInWords(shards)}`);
+  const seed = `seed ${merged.firstSeed}`;
+  const present = new Set(shards.map(indexOf));
+  progress.line(`${seed} · ${merged.title}, ${present.size} of ${counted(countOf(shards), 'shard')}`);
   tellShards(progress, shards);
-  const { directory, failure } = await keep(store, results, copies);
-  tellVerdict(progress, results);
-  const unreported = directory === null ? null : await tellReport(directory, progress);
-  progress.line(`again   ${results.command}`);
+  const { directory, failure } = await keep(store, merged);
+  merged.tell(progress);
+  const unreported = directory === null ? null : await merged.report(directory, progress);
+  progress.line(`again   ${merged.results.command}`);
   progress.line(seed);
-  if (json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  if (json) process.stdout.write(`${JSON.stringify(merged.results, null, 2)}\n`);
   // The verdict stands without its files.
   if (failure !== null) throw failure;
   if (unreported !== null) throw unreported.error;
-  const failed = partsOf(results).flatMap((part) => failureIn(part) ?? []);
-  if (failed[0] !== undefined) throw new EnvironmentError(failed[0]);
-  return exitCodeOfComparison(results);
+  if (merged.failed !== null) throw new EnvironmentError(merged.failed);
+  return merged.exitCode;
+}
+
+function mergeWhole(shards: readonly ShardFolder<Results>[]): Promise<Merged> {
+  const comparisons = shards.filter((shard): shard is ShardFolder => shard.results.type === 'comparison');
+  const nights = shards.filter((shard): shard is ShardFolder<NightResults> => shard.results.type === 'night');
+  const [comparison, night] = [comparisons[0], nights[0]];
+  if (comparison !== undefined && night !== undefined) {
+    throw new UsageError(`${comparison.name} is a comparison, and ${night.name} a night: merge each by themselves`);
+  }
+  return night === undefined ? mergeOfComparison(comparisons) : mergeOfNight(nights);
+}
+
+async function mergeOfComparison(shards: readonly ShardFolder[]): Promise<Merged> {
+  const { mergeComparisons, wholeCommand } = await import('../compare/merge.ts');
+  const { copiesOf, writeMergedResults } = await import('../compare/merge-folders.ts');
+  const { exitCodeOfComparison, failureIn } = await import('../compare/verdict.ts');
+  const { partsOf } = await import('../compare/two-parts.ts');
+  const parts = shards.map((shard) => shard.results);
+  const names = shards.map(({ name }) => name);
+  const results = mergeComparisons(parts, wholeCommand(parts[0]?.command ?? ''), names);
+  return {
+    results,
+    title: `${results.control.build} against ${results.candidate.build}`,
+    firstSeed: results.seeds[0],
+    copies: copiesOf(shards),
+    write: (directory) => writeMergedResults(directory, results),
+    tell: (progress) => tellVerdict(progress, results),
+    report: tellReport,
+    failed:
+      partsOf(results)
+        .map(failureIn)
+        .find((failed) => failed !== null) ?? null,
+    exitCode: exitCodeOfComparison(results),
+  };
+}
+
+async function mergeOfNight(shards: readonly ShardFolder<NightResults>[]): Promise<Merged> {
+  const { wholeCommand } = await import('../compare/merge.ts');
+  const { failureIn } = await import('../compare/verdict.ts');
+  const { exitCodeOfNight } = await import('../nightly/conclude.ts');
+  const { mergeNights } = await import('../nightly/merge.ts');
+  const folders = await import('../nightly/merge-folders.ts');
+  const parts = shards.map(({ name, directory, results }) => folders.readNightFolder(name, directory, results));
+  const names = shards.map(({ name }) => name);
+  const night = mergeNights(parts, wholeCommand(shards[0]?.results.command ?? ''), names);
+  const { results, comparisons } = night;
+  // A pair that a budget had no time for is no failure; one that nobody tried, or was about to run, is.
+  const [missing] = missingOf(shards);
+  const unfinished = shards.find((shard) => shard.results.ended === 'unfinished');
+  const failed =
+    missing === undefined
+      ? unfinished === undefined
+        ? null
+        : `${unfinished.name} is not finished: go on with it by nightly --resume, and merge again`
+      : `shard ${missing}/${countOf(shards)} is missing`;
+  return {
+    results,
+    title: `a night of ${counted(results.cells.length, 'cell')}`,
+    firstSeed: results.seeds.from,
+    copies: folders.nightCopiesOf(parts),
+    write: (directory) => folders.writeMergedNight(directory, night),
+    tell: (progress) => tellNight(progress, results),
+    report: (directory, progress) => tellNightReports(directory, results, progress),
+    failed: failed ?? [...comparisons.values()].map(failureIn).find((each) => each !== null) ?? null,
+    exitCode: exitCodeOfNight(results),
+  };
 }
 
 interface Kept {
@@ -66,12 +147,12 @@ interface Kept {
 }
 
 /** The results first: they are small, and they are the truth. */
-async function keep(store: string, results: ComparisonResults, copies: readonly RunCopy[]): Promise<Kept> {
-  const { copyRuns, writeMergedResults } = await import('../compare/merge-folders.ts');
+async function keep(store: string, { write, copies }: Merged): Promise<Kept> {
+  const { copyRuns } = await import('../compare/merge-folders.ts');
   let directory: string;
   try {
     directory = createStoreDirectory(store, 'merge', new Date());
-    writeMergedResults(directory, results);
+    write(directory);
     pointLatest(store, directory);
   } catch (error) {
     return { directory: null, failure: environmentErrorFrom(error, `cannot write into the store ${store}`) };
@@ -79,31 +160,43 @@ async function keep(store: string, results: ComparisonResults, copies: readonly 
   return { directory, failure: copyRuns(copies, directory) };
 }
 
-function shardsInWords(shards: readonly ShardFolder[]): string {
-  return `${presentIn(shards).size} of ${counted(countOf(shards), 'shard')}`;
-}
-
 /** One line for each folder, and one for what is missing. */
-function tellShards(progress: Progress, shards: readonly ShardFolder[]): void {
+function tellShards(progress: Progress, shards: readonly ShardFolder<Results>[]): void {
   const told = new Set<number>();
-  for (const { name, results } of shards) {
-    const index = results.shard?.index ?? 0;
-    const pairs = `${results.pairs.length} of ${counted(results.seeds.length, 'pair')}`;
+  for (const shard of shards) {
+    const index = indexOf(shard);
     const twice = told.has(index) ? ', the same shard again: each seed counts once' : '';
-    progress.line(`shard ${index} · ${pairs} · ${name}${twice}`);
+    progress.line(`shard ${index} · ${pairsInWords(shard.results)} · ${shard.name}${twice}`);
     told.add(index);
   }
-  const missing = Array.from({ length: countOf(shards) }, (_, at) => at + 1).filter((index) => !told.has(index));
+  const missing = missingOf(shards);
   if (missing.length === 0) return;
-  const which = missing.length > 10 ? counted(missing.length, 'shard') : `shard ${listInWords(missing.map(String))}`;
-  const [are, their] = missing.length === 1 ? ['is', 'its'] : ['are', 'their'];
-  progress.line(paint('unsure', `${which} ${are} missing: ${their} seeds count as runs without a verdict`));
+  const which =
+    missing.length > MISSING_NAMED_MAX ? counted(missing.length, 'shard') : `shard ${listInWords(missing.map(String))}`;
+  progress.line(paint('unsure', `${which} ${missing.length === 1 ? 'is' : 'are'} missing`));
 }
 
-function presentIn(shards: readonly ShardFolder[]): ReadonlySet<number> {
-  return new Set(shards.map(({ results }) => results.shard?.index ?? 0));
+function pairsInWords(results: Results): string {
+  const told = (done: number, declared: number): string => `${done} of ${counted(declared, 'pair')}`;
+  if (results.type === 'comparison') {
+    const { pairs, seeds, realism } = results;
+    const second = realism === undefined ? '' : `, then ${told(realism.pairs.length, realism.seeds.length)}`;
+    return told(pairs.length, seeds.length) + second;
+  }
+  const sum = (of: 'done' | 'declared'): number => results.cells.reduce((all, cell) => all + cell[of], 0);
+  return told(sum('done'), sum('declared'));
 }
 
-function countOf(shards: readonly ShardFolder[]): number {
+/** The numbers of the shards that nobody named. */
+function missingOf(shards: readonly ShardFolder<Results>[]): readonly number[] {
+  const present = new Set(shards.map(indexOf));
+  return Array.from({ length: countOf(shards) }, (_, at) => at + 1).filter((index) => !present.has(index));
+}
+
+function indexOf({ results }: ShardFolder<Results>): number {
+  return results.shard?.index ?? 0;
+}
+
+function countOf(shards: readonly ShardFolder<Results>[]): number {
   return shards[0]?.results.shard?.count ?? 0;
 }

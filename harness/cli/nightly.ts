@@ -5,17 +5,16 @@
  * `--resume` goes on with it. Prints the seed first and last, a line for each pair, the verdict as one sentence and where
  * the reports are. Exit codes: see `docs/exit-codes.md`.
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { NightResults } from '../../checker/results.ts';
-import { UsageError, exitCodes } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import type { Cell } from '../nightly/cells.ts';
 import { exitCodeOfNight } from '../nightly/conclude.ts';
 import type { NightConfig } from '../nightly/config.ts';
 import type { Declared } from '../nightly/folder.ts';
 import { greatestSeed } from '../plan/limits.ts';
 import type { Shard } from '../plan/shard.ts';
-import { createProgress, paint, type Progress } from '../progress.ts';
+import { createProgress } from '../progress.ts';
 import { counted, shellWord } from '../report/words.ts';
 import type { ChosenRuntime } from '../run/runtimes.ts';
 import { shownPath } from '../shown-path.ts';
@@ -23,6 +22,7 @@ import { createStoreDirectory, pointLatest } from '../store.ts';
 import { onInterrupt } from './interrupt.ts';
 import { numberOption, shardOption } from './option-types.ts';
 import { drawSeed } from './options.ts';
+import { tellNight, tellNightReports } from './tell-night.ts';
 
 interface NightlyFlags {
   readonly seed?: number;
@@ -78,8 +78,8 @@ async function nightly(file: string, flags: NightlyFlags): Promise<number> {
     const command = commandOf(file, declared);
     const { results, failure } = await runNight({ directory, declared, cells, command, runtime, progress, signal });
     const left = runtime === null ? null : await (await import('../run/runtimes.ts')).releaseRuntime(runtime);
-    tellVerdict(progress, results);
-    const unreported = await tellReports(directory, results, progress);
+    tellNight(progress, results);
+    const unreported = await tellNightReports(directory, results, progress);
     if (results.ended === 'unfinished')
       progress.line(
         `resume  npm run tidemark -- nightly ${shellWord(file)} --resume ${shellWord(shownPath(directory))}`,
@@ -198,35 +198,4 @@ function commandOf(file: string, { config, seeds, shard }: Declared): string {
     ...(config.seeds.from === undefined ? [`--seed ${seeds.from}`] : []),
     ...(shard === undefined ? [] : [`--shard ${shard.index}/${shard.count}`]),
   ].join(' ');
-}
-
-function tellVerdict(progress: Progress, results: NightResults): void {
-  const { valid, verdict, cells } = results;
-  progress.line('');
-  const width = Math.max(...cells.map(({ name }) => name.length));
-  for (const { name, control, candidate, done, declared } of cells) {
-    const sides = [control, candidate].map(({ build, anomalous, runs }) => `${build} broke in ${anomalous} of ${runs}`);
-    progress.line(`${name.padEnd(width)}  ${done} of ${counted(declared, 'pair')} · ${sides.join(', ')}`);
-  }
-  const isGood = valid === true && exitCodeOfNight(results) === exitCodes.valid;
-  progress.line(paint(isGood ? 'good' : valid === false ? 'bad' : 'unsure', verdict));
-}
-
-/** Writes the reports and says where that of the night is; what kept them from being written, if something did. */
-async function tellReports(
-  directory: string,
-  { cells }: NightResults,
-  progress: Progress,
-): Promise<{ readonly error: unknown } | null> {
-  const { writeComparisonReport } = await import('../report/comparison.ts');
-  const { writeNightReport } = await import('../report/night.ts');
-  try {
-    for (const { folder } of cells) writeComparisonReport(join(directory, folder));
-    const report = shownPath(writeNightReport(directory));
-    progress.line(`report  ${report}`);
-    progress.line(`results ${join(report, '..', 'results.json')}`);
-    return null;
-  } catch (error) {
-    return { error };
-  }
 }

@@ -9,23 +9,23 @@
  */
 import { constants, cpSync, existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ComparisonResults } from '../../checker/results.ts';
+import type { ComparisonResults, NightResults } from '../../checker/results.ts';
 import { UsageError, environmentErrorFrom, type EnvironmentError } from '../errors.ts';
 import { demandFile, mostTextBytes } from '../regular-file.ts';
-import { readComparisonResults } from '../report/read-results.ts';
+import { readComparisonResults, readResults } from '../report/read-results.ts';
 import { writeJson } from '../store.ts';
 import { isWithin } from '../within.ts';
 import { REALISM_FOLDER, joinComparisons, partsOf, secondAlone } from './two-parts.ts';
 
-export interface ShardFolder {
+export interface ShardFolder<Results = ComparisonResults> {
   /** As it was typed. */
   readonly name: string;
   readonly directory: string;
-  readonly results: ComparisonResults;
+  readonly results: Results;
 }
 
-/** Reads what one shard left, also where it was ended in the midst of its second part. */
-export function readShardFolder(name: string): ShardFolder {
+/** Reads what one shard left, of a comparison or of a night. */
+export function readShard(name: string): ShardFolder<ComparisonResults | NightResults> {
   const path = join(name, 'results.json');
   if (!existsSync(path)) {
     throw new UsageError(
@@ -33,11 +33,19 @@ export function readShardFolder(name: string): ShardFolder {
     );
   }
   demandFile(path, mostTextBytes);
-  const results = readComparisonResults(path);
-  const second = join(name, REALISM_FOLDER, 'results.json');
-  const isWhole = results.realism !== undefined || !existsSync(second);
-  const whole = isWhole ? results : joinComparisons(results, readComparisonResults(second), results.command);
-  return { name, directory: realpathSync(name), results: whole };
+  const results = readResults(path);
+  if (results.type === 'run') {
+    throw new UsageError(`${name} is the folder of one run: name the folder that compare --shard i/n has left`);
+  }
+  const directory = realpathSync(name);
+  return { name, directory, results: results.type === 'comparison' ? withSecondPart(directory, results) : results };
+}
+
+/** A comparison that was killed in the midst of its second part has left that in a folder of its own. */
+function withSecondPart(directory: string, results: ComparisonResults): ComparisonResults {
+  const second = join(directory, REALISM_FOLDER, 'results.json');
+  if (results.realism !== undefined || !existsSync(second)) return results;
+  return joinComparisons(results, readComparisonResults(second), results.command);
 }
 
 /** Where the files of a run are, and where they go in the merged folder. */

@@ -16,7 +16,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ComparisonResults } from '../../../checker/results.ts';
 import { EnvironmentError, UsageError } from '../../../harness/errors.ts';
 import { mergeComparisons } from '../../../harness/compare/merge.ts';
-import { copiesOf, copyRuns, readShardFolder, writeMergedResults } from '../../../harness/compare/merge-folders.ts';
+import {
+  copiesOf,
+  copyRuns,
+  readShard,
+  writeMergedResults,
+  type ShardFolder,
+} from '../../../harness/compare/merge-folders.ts';
 import { orderOf, runFolder, type Side } from '../../../harness/compare/pairs.ts';
 import { joinComparisons } from '../../../harness/compare/two-parts.ts';
 import { compareOutcomes, type RunOutcome } from '../../../harness/compare/verdict.ts';
@@ -72,8 +78,14 @@ function leaveTwoParts(name: string, shard?: Shard): string {
   return directory;
 }
 
+function shardIn(name: string): ShardFolder {
+  const { results, ...folder } = readShard(name);
+  if (results.type !== 'comparison') throw new Error(`${name} is not of a comparison`);
+  return { ...folder, results };
+}
+
 function merge(names: readonly string[]): { readonly directory: string; readonly results: ComparisonResults } {
-  const shards = names.map(readShardFolder);
+  const shards = names.map(shardIn);
   const parts = shards.map(({ results }) => results);
   const results = mergeComparisons(parts, 'npm start -- --seed 1', names);
   const directory = join(root, 'merged');
@@ -135,7 +147,7 @@ describe('a merged folder', () => {
   });
 
   it('says in one line why files could not be copied', () => {
-    const shard = readShardFolder(leaveTwoParts('one', first));
+    const shard = shardIn(leaveTwoParts('one', first));
     const full = join(root, 'a file');
     writeFileSync(full, '');
     const failure = copyRuns(copiesOf([shard]), full);
@@ -147,10 +159,10 @@ describe('a merged folder', () => {
 describe('the folder of a shard', () => {
   it('is read with its second part, also where the shard was killed in the midst of it', () => {
     const shard = leaveTwoParts('one', first);
-    const whole = readShardFolder(shard).results;
+    const whole = shardIn(shard).results;
     const { realism: _joinedLast, ...primary } = whole;
     writeFileSync(join(shard, 'results.json'), JSON.stringify({ ...primary, verdict: 'of the first part' }));
-    expect(readShardFolder(shard).results).toEqual(whole);
+    expect(shardIn(shard).results).toEqual(whole);
   });
 
   const damage: readonly (readonly [what: string, change: (shard: string) => void, line: RegExp])[] = [
@@ -161,15 +173,15 @@ describe('the folder of a shard', () => {
     [
       'is of a run',
       (shard) => writeFileSync(join(shard, 'results.json'), JSON.stringify(s1aPrime('hw').check())),
-      /is of a run, not of a comparison/,
+      /is the folder of one run: name the folder that compare --shard i\/n has left/,
     ],
   ];
 
   it.each(damage)('is refused in one line where it %s', (_, change, line) => {
     const shard = leaveTwoParts('one', first);
     change(shard);
-    expect(() => readShardFolder(shard)).toThrow(UsageError);
-    expect(() => readShardFolder(shard)).toThrow(line);
+    expect(() => shardIn(shard)).toThrow(UsageError);
+    expect(() => shardIn(shard)).toThrow(line);
   });
 
   it('is refused where its results lead out of it', () => {
@@ -185,9 +197,7 @@ describe('the folder of a shard', () => {
     ]) {
       const pairs = results.pairs.map((pair) => ({ ...pair, candidate: { ...pair.candidate, directory } }));
       writeFileSync(join(shard, 'results.json'), JSON.stringify({ ...results, pairs }));
-      expect(() => copiesOf([readShardFolder(shard)])).toThrow(
-        /does not hold together: seed \d has no folder of its own/,
-      );
+      expect(() => copiesOf([shardIn(shard)])).toThrow(/does not hold together: seed \d has no folder of its own/);
     }
   });
 
@@ -196,6 +206,6 @@ describe('the folder of a shard', () => {
     const elsewhere = leaveTwoParts('elsewhere', first);
     rmSync(join(shard, 'runs'), { recursive: true });
     symlinkSync(join(elsewhere, 'runs'), join(shard, 'runs'));
-    expect(copiesOf([readShardFolder(shard)]).every(({ folder }) => folder.startsWith('realism/'))).toBe(true);
+    expect(copiesOf([shardIn(shard)]).every(({ folder }) => folder.startsWith('realism/'))).toBe(true);
   });
 });
