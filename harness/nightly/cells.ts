@@ -38,7 +38,7 @@ export interface Cell extends CellName, Pick<PairsRequest, 'control' | 'candidat
 
 const mostCells = 100;
 /** Over all cells: their ledger is read at once. */
-const mostPairs = 500_000;
+const mostPairs = 300_000;
 
 /** What is the same for all cells. */
 export interface Around {

@@ -13,6 +13,7 @@ import { ownerState, thisProcess } from '../../docker/labels.ts';
 import { EnvironmentError, UsageError, environmentErrorFrom, errorCode } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
 import type { Shard } from '../plan/shard.ts';
+import { demandFile, mostTextBytes } from '../regular-file.ts';
 import { parseResults } from '../schemas.ts';
 import { shownPath } from '../shown-path.ts';
 import { writeJson } from '../store.ts';
@@ -56,8 +57,10 @@ export function readDeclared(directory: string): Declared {
   const remedy = 'name the folder of a night, such as those in store/nightly';
   let value: unknown;
   try {
+    demandFile(path, mostTextBytes);
     value = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
+    if (error instanceof EnvironmentError) throw error;
     throw new UsageError(
       errorCode(error) === undefined ? `${path} is not JSON: start a new night` : `there is no ${path}: ${remedy}`,
     );

@@ -10,6 +10,7 @@ import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, truncateS
 import { z } from 'zod';
 import type { PairResults } from '../../checker/results.ts';
 import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
+import { demandFile, mostTextBytes } from '../regular-file.ts';
 import { pairSchema } from '../schemas.ts';
 
 export interface LedgerLine {
@@ -45,6 +46,7 @@ export function openLedger(path: string): Ledger {
   let file: number;
   try {
     if (existsSync(path)) {
+      demandFile(path, mostTextBytes);
       const text = readFileSync(path, 'utf8');
       const parsed = parseLedger(text);
       if ('flaw' in parsed) throw new EnvironmentError(`${path} ${parsed.flaw}`);

@@ -20,6 +20,7 @@ export interface NightFolder extends NightPart {
 
 /** Reads the cells of a night whose own results have been read. */
 export function readNightFolder(name: string, directory: string, results: NightResults): NightFolder {
+  if (results.cells.length === 0) throw new UsageError(`${name} does not hold together: it has no cell`);
   const stray = results.cells.find(({ folder }) => !/^\w[\w.-]*$/.test(folder));
   if (stray !== undefined) {
     throw new UsageError(`${name} does not hold together: cell ${stray.name} has no folder of its own`);

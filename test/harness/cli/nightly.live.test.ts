@@ -1,0 +1,233 @@
+/** `tidemark nightly` as a user meets it: what it leaves, what ends it early, and that nothing is lost or counted twice. */
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ComparisonResults, NightResults, PairedRun } from '../../../checker/results.ts';
+import { jsonLines, localLeftovers, start, tidemark } from './tidemark.ts';
+
+let temporary = '';
+
+beforeAll(() => {
+  temporary = mkdtempSync(join(tmpdir(), 'tidemark-nightly-'));
+});
+
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+const flags = ['--time-limit', '3s', '--rate', '60', '--nemesis-interval', '1s'];
+const night = {
+  schemaVersion: 1,
+  budget: '10m',
+  runtime: 'sim',
+  seeds: { from: 1, count: 4 },
+  builds: {
+    'hw-epoch': { control: 'hw', candidate: 'epoch' },
+    same: { control: 'epoch', candidate: 'epoch' },
+  },
+  workloads: { short: { 'time-limit': '3s', rate: 60 } },
+  faults: { mixed: { 'nemesis-interval': '1s' } },
+};
+
+/** The path of a config file, and of a store of its own. */
+function config(name: string, changes: object = {}): { readonly file: string; readonly store: string } {
+  const folder = join(temporary, name);
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'night.json');
+  writeFileSync(file, JSON.stringify({ ...night, ...changes }));
+  return { file, store: join(folder, 'store') };
+}
+
+const read = (directory: string): NightResults =>
+  JSON.parse(readFileSync(join(directory, 'results.json'), 'utf8')) as NightResults;
+const readCell = (directory: string, cell: string): ComparisonResults =>
+  JSON.parse(readFileSync(join(directory, cell, 'results.json'), 'utf8')) as ComparisonResults;
+
+describe('a night in the simulator', () => {
+  it('leaves a comparison for each cell, as compare would have made it, and tells one verdict', async () => {
+    const { file, store } = config('whole');
+    const ended = await tidemark(['nightly', file, '--store', store, '--json']);
+    expect(ended.code).toBe(0);
+    const directory = realpathSync(join(store, 'latest'));
+    const results = read(directory);
+    expect(JSON.parse(ended.out)).toEqual(results);
+    expect(results).toMatchObject({ type: 'night', valid: true, ended: 'all-run', seeds: { from: 1, count: 4 } });
+    expect([ended.lines[0], ended.lines.at(-1)]).toEqual([
+      'seed 1 · a night of 2 cells with 4 pairs each, budget 10m',
+      'seed 1',
+    ]);
+    expect(ended.lines.filter((line) => line.startsWith('pair '))).toHaveLength(8);
+    expect(ended.lines[2]).toMatch(
+      /^pair 1 of 8 · hw-epoch\.short\.mixed seed 1 · hw: .*; epoch: nothing broken \(.* s\)$/,
+    );
+    expect(ended.lines).toContain(`again   npm run tidemark -- nightly ${file}`);
+
+    const cell = 'hw-epoch.short.mixed';
+    const compared = await tidemark([
+      'compare',
+      '--runtime',
+      'sim',
+      '--seed',
+      '1',
+      '--test-count',
+      '4',
+      ...flags,
+      '--json',
+      '--store',
+      join(temporary, 'compared'),
+    ]);
+    const { command: _command, ...comparison } = JSON.parse(compared.out) as ComparisonResults;
+    expect(readCell(directory, cell)).toMatchObject({ ...comparison });
+    for (const part of ['', cell, 'same.short.mixed']) {
+      for (const page of ['report.html', 'summary.md', 'junit.xml'])
+        expect(existsSync(join(directory, part, page)), `${part}/${page}`).toBe(true);
+    }
+    rmSync(join(directory, 'report.html'));
+    expect((await tidemark(['report', directory])).code).toBe(0);
+    expect(readFileSync(join(directory, 'report.html'), 'utf8')).toContain(`./${cell}/report.html`);
+    expect((await tidemark(['report', join(directory, cell)])).code).toBe(0);
+  });
+
+  it('exits with 1 when a candidate breaks a promise, and says where', async () => {
+    const { file, store } = config('broken', { builds: { bad: { control: 'hw-elect', candidate: 'hw' } } });
+    const ended = await tidemark(['nightly', file, '--store', store]);
+    expect(ended).toMatchObject({ code: 1, out: '' });
+    expect(ended.err).toMatch(/^A promise was broken in 1 of 1 cell: hw in \d of 4 runs \(bad\.short\.mixed\)\.$/m);
+  });
+
+  it('stops where its budget ends: no cell is ahead, what was not run is no run, and nothing is left to resume', async () => {
+    const { file, store } = config('budget', { budget: '2s', seeds: { from: 1, count: 10_000 } });
+    const ended = await tidemark(['nightly', file, '--store', store]);
+    expect([0, 3]).toContain(ended.code);
+    const directory = realpathSync(join(store, 'latest'));
+    const { cells, ended: why, usedMs } = read(directory);
+    expect(why).toBe('budget');
+    expect(usedMs).toBeLessThan(20_000);
+    const [one, other] = cells.map(({ done }) => done) as [number, number];
+    expect(one).toBeGreaterThan(0);
+    expect(Math.abs(one - other)).toBeLessThanOrEqual(1);
+    expect(cells.map(({ candidate, declared }) => [candidate.runs, declared])).toEqual([
+      [one, 10_000],
+      [other, 10_000],
+    ]);
+    expect(ended.err).toMatch(/only \d+ of 20000 pairs were run, since the budget of 2 s ended/);
+    const again = await tidemark(['nightly', file, '--store', store, '--resume', directory]);
+    expect(again).toMatchObject({
+      code: 254,
+      lines: [expect.stringMatching(/is over, there is nothing to resume: leave --resume out$/)],
+    });
+  });
+});
+
+describe('a night that is ended early', () => {
+  it('is resumed after kill -9, and comes out as if nothing had happened', async () => {
+    const seeds = { from: 1, count: 8 };
+    const whole = config('uninterrupted', { seeds });
+    await tidemark(['nightly', whole.file, '--store', whole.store]);
+    const { file, store } = config('killed', { seeds });
+    const running = start(['nightly', file, '--store', store]);
+    await running.said(/^pair 4 of 16/);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const directory = realpathSync(join(store, 'latest'));
+    const ledger = join(directory, 'ledger.jsonl');
+    const before = jsonLines(ledger).length;
+    expect(before).toBeGreaterThanOrEqual(4);
+    expect(before).toBeLessThan(16);
+    appendFileSync(ledger, '{"cell":"hw-epoch.short.mixed","pair":{"se');
+
+    const resumed = await tidemark(['nightly', file, '--store', store, '--resume']);
+    expect(resumed.code).toBe(0);
+    expect(resumed.lines.filter((line) => line.startsWith('pair '))).toHaveLength(16 - before);
+    const { usedMs: _used, command: _again, ...results } = read(directory);
+    const { usedMs: _wholeUsed, command: _wholeAgain, ...wanted } = read(realpathSync(join(whole.store, 'latest')));
+    expect(results).toEqual(wanted);
+    for (const { folder } of results.cells) {
+      const [one, other] = [directory, realpathSync(join(whole.store, 'latest'))].map(
+        (each) => readCell(each, folder).pairs,
+      );
+      expect(one?.map(outcome)).toEqual(other?.map(outcome));
+    }
+  });
+
+  it('is ended cleanly by Ctrl-C, tells what was found and how to go on, and is not resumed with another config', async () => {
+    const { file, store } = config('interrupted', { seeds: { from: 1, count: 2_000 } });
+    const running = start(['nightly', file, '--store', store, '--json']);
+    await running.said(/^pair 3 of 4000/);
+    const during = await tidemark(['nightly', file, '--store', store, '--resume']);
+    expect(during).toMatchObject({ code: 255, lines: [expect.stringMatching(/is still going on: wait for it/)] });
+    running.child.kill('SIGINT');
+    const ended = await running.ended;
+    expect(ended.code).toBe(130);
+    const results = JSON.parse(ended.out) as NightResults;
+    expect(results.ended).toBe('unfinished');
+    const directory = realpathSync(join(store, 'latest'));
+    expect(ended.lines).toContain(`resume  npm run tidemark -- nightly ${file} --resume ${directory}`);
+    expect(results.cells.reduce((sum, { done }) => sum + done, 0)).toBe(
+      jsonLines(join(directory, 'ledger.jsonl')).length,
+    );
+
+    config('interrupted', { seeds: { from: 1, count: 2_000 }, workloads: { short: { 'time-limit': '3s', rate: 61 } } });
+    const changed = await tidemark(['nightly', file, '--store', store, '--resume']);
+    expect(changed).toMatchObject({
+      code: 254,
+      lines: [
+        `tidemark: ${file} is not what ${directory} was begun with: workloads.short.rate is 61, and was 60; put it back, or start a new night`,
+      ],
+    });
+  });
+
+  it('is not resumed from a ledger that is damaged in the middle', async () => {
+    const { file, store } = config('interrupted', { seeds: { from: 1, count: 2_000 } });
+    const directory = realpathSync(join(store, 'latest'));
+    const ledger = join(directory, 'ledger.jsonl');
+    const [first, , ...others] = readFileSync(ledger, 'utf8').split('\n');
+    writeFileSync(ledger, [first, '{"cell":', ...others].join('\n'));
+    const resumed = await tidemark(['nightly', file, '--store', store, '--resume']);
+    expect(resumed.code).toBe(255);
+    expect(resumed.lines.at(-1)).toBe(
+      `tidemark: ${ledger} is damaged in line 2: remove that line, and its pair is run again`,
+    );
+  });
+});
+
+describe('a night of real processes', () => {
+  it('runs a pair again that was killed half-way, in folders of its own', async () => {
+    const { file, store } = config('local', {
+      runtime: 'local',
+      seeds: { from: 5, count: 1 },
+      builds: { same: { control: 'epoch', candidate: 'epoch' } },
+      workloads: { quiet: { 'time-limit': '1s' } },
+      faults: { none: { nemesis: 'none' } },
+    });
+    const env = { TMPDIR: temporary };
+    const running = start(['nightly', file, '--store', store], { env });
+    await running.said(/^folder /);
+    const directory = realpathSync(join(store, 'latest'));
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const runs = join(directory, 'same.quiet.none', 'runs');
+    for (const side of ['control', 'candidate']) mkdirSync(join(runs, `${side}-5`), { recursive: true });
+    const resumed = await tidemark(['nightly', file, '--store', store, '--resume', directory], { env });
+    expect(resumed.code).toBe(0);
+    const [pair] = readCell(directory, 'same.quiet.none').pairs;
+    expect([pair?.control.directory, pair?.candidate.directory]).toEqual(['runs/control-5-2', 'runs/candidate-5-2']);
+    expect(existsSync(join(runs, 'control-5-2', 'report.html'))).toBe(true);
+    expect(resumed.lines.filter((line) => line.startsWith('pair '))).toHaveLength(1);
+    expect(localLeftovers(temporary)).toEqual([]);
+  });
+});
+
+/** What came out of a pair, wherever its files are. */
+function outcome({ seed, control, candidate }: ComparisonResults['pairs'][number]): unknown {
+  const side = ({ directory: _directory, ...run }: PairedRun): unknown => run;
+  return { seed, control: side(control), candidate: side(candidate) };
+}
