@@ -1,31 +1,35 @@
 /**
- * The results as JUnit XML, which every CI system shows: a suite for each run, or for each part of a comparison.
+ * The results as JUnit XML, which every CI system shows: a suite for each run, for each part of a comparison,
+ * for each cell of a night.
  *
  * A guarantee of a run is a test case, and so is each seed of a comparison; of very many seeds, each batch. A violation
  * is a failure, what is unknown or could not be run is an error, what no evidence can show is skipped. What the control
  * broke is no failure: it is there to break, and fails only where it did not.
  *
- * Pure, from the results alone. Invariant: a suite is green exactly where the command ended with exit code 0. The file
- * is bounded, however many runs there were.
+ * Pure, from the results alone. Invariant: the suites are green exactly where these results mean exit code 0, every pair
+ * was begun, and none of their runs is known to have failed. The file is bounded, however many runs there were.
  */
-import type {
-  Anomaly,
-  ComparisonResults,
-  GuaranteeVerdict,
-  NightCell,
-  NightResults,
-  PairResults,
-  RunResults,
-  Verdict,
-} from '../../checker/results.ts';
+import type { Anomaly, ComparisonResults, GuaranteeVerdict, PairResults, RunResults } from '../../checker/results.ts';
 import { partsOf } from '../compare/two-parts.ts';
 import { exitCodeOfComparison, placeOf } from '../compare/verdict.ts';
-import { exitCodes } from '../errors.ts';
+import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { exitCodeOfNight } from '../nightly/conclude.ts';
 import { headline } from './headline.ts';
+import { nightSuites } from './junit-night.ts';
+import {
+  classOf,
+  controlCase,
+  isRed,
+  short,
+  suitesDocument,
+  withCommand,
+  type Case,
+  type Outcome,
+  type Suite,
+} from './junit-suite.ts';
 import { whyNoVerdict, type Reported, type RunsByFolder } from './markdown.ts';
 import { byGravity } from './story.ts';
-import { buildInWords, counted, defectsOf, kindsInWords, seedsInWords, shortened, span } from './words.ts';
-import { element, xmlDocument, type Xml } from './xml.ts';
+import { buildInWords, counted, defectsOf, seedsInWords, span } from './words.ts';
 
 /** So many seeds have a case each; of more, so many batches have. */
 const SEEDS_MAX = 500;
@@ -33,45 +37,23 @@ const BATCHES_MAX = 200;
 const ANOMALIES_MAX = 5;
 const STEPS_MAX = 12;
 const SEEDS_TOLD_MAX = 10;
-const CELLS_MAX = 1_000;
 const NOTES_MAX = 10;
-const CHARACTERS_MAX = 500;
 
 /** The document. `runs`: of a comparison, those of which it can be told why they broke a promise. */
 export function renderJunit(results: Reported, runs: RunsByFolder = new Map()): string {
-  const suites = withVerdict(
-    results.type === 'run'
-      ? [runSuite(results)]
-      : results.type === 'comparison'
-        ? partsOf(results).map((part, index) => comparisonSuite(part, index === 0, runs))
-        : results.cells.slice(0, CELLS_MAX).map((cell) => cellSuite(cell, results)),
-    results,
-  );
-  const cases = suites.flatMap((suite) => suite.cases);
-  return xmlDocument(element('testsuites', { name: 'tidemark', ...countsOf(cases) }, ...suites.map(suiteElement)));
+  return suitesDocument(withVerdict(suitesOf(results, runs), results));
 }
 
-interface Suite {
-  readonly name: string;
-  readonly properties: Readonly<Record<string, string>>;
-  readonly cases: readonly Case[];
+function suitesOf(results: Reported, runs: RunsByFolder): Suite[] {
+  switch (results.type) {
+    case 'run':
+      return [runSuite(results)];
+    case 'comparison':
+      return partsOf(results).map((part, index) => comparisonSuite(part, index === 0, runs));
+    case 'night':
+      return nightSuites(results);
+  }
 }
-
-interface Case {
-  readonly name: string;
-  readonly className: string;
-  readonly outcome: Outcome;
-  /** What is worth knowing of a case that passed. */
-  readonly output?: string;
-}
-
-/** Null: passed. */
-type Outcome = null | {
-  readonly is: 'failure' | 'error' | 'skipped';
-  readonly type?: string;
-  readonly message: string;
-  readonly details?: string;
-};
 
 function runSuite(results: RunResults): Suite {
   const { run, guarantees, anomalies } = results;
@@ -186,23 +168,6 @@ function comparisonSuite(part: ComparisonResults, primary: boolean, runs: RunsBy
   };
 }
 
-function controlCase(control: ComparisonResults['control'], className: string): Case {
-  const { build, anomalous, runs } = control;
-  return {
-    name: 'the control shows the flaw',
-    className,
-    outcome:
-      anomalous > 0
-        ? null
-        : {
-            is: 'failure',
-            type: 'control-silent',
-            message: `the control ${short(build)} broke no promise in ${counted(runs, 'run')}, so this comparison proves nothing`,
-          },
-    output: `${short(build)} broke a promise in ${anomalous} of ${counted(runs, 'run')}, as it is expected to: ${kindsInWords(control)}`,
-  };
-}
-
 /** Pairs that share a test case. */
 function batchesOf(pairs: readonly PairResults[]): (readonly PairResults[])[] {
   const size = pairs.length <= SEEDS_MAX ? 1 : Math.ceil(pairs.length / BATCHES_MAX);
@@ -251,116 +216,30 @@ function brokenPairs(broken: readonly PairResults[], of: number, command: string
   };
 }
 
-function cellSuite(cell: NightCell, night: NightResults): Suite {
-  const { name, control, candidate, command, done, declared, sameBuilds } = cell;
-  const className = classOf(night.runtime, name);
-  const { from, count } = night.seeds;
-  return {
-    name: `${name}: ${control.build} against ${candidate.build}`,
-    properties: {
-      seed: span(from, from + count - 1),
-      build: candidate.build,
-      control: control.build,
-      runtime: night.runtime,
-      command,
-    },
-    cases: [
-      { name: 'every declared pair was run', className, outcome: notRun(done, declared, night.ended) },
-      ...(sameBuilds || done === 0 ? [] : [controlCase(control, className)]),
-      { name: 'the candidate keeps its word', className, outcome: outcomeOfCell(cell) },
-    ],
-  };
-}
-
-/** What did not fit into the budget was not to be run; what was interrupted was. */
-function notRun(done: number, declared: number, ended: NightResults['ended']): Outcome {
-  if (done >= declared) return null;
-  const message = `${done} of ${counted(declared, 'pair')} were run`;
-  return ended === 'budget'
-    ? { is: 'skipped', message: `${message}: the others did not fit into the budget` }
-    : { is: 'error', type: 'unfinished', message };
-}
-
-function outcomeOfCell(cell: NightCell): Outcome {
-  const { valid, verdict, candidate, command } = cell;
-  if (valid === true) return null;
-  const message = short(verdict);
-  const details = withCommand(`${candidate.build}: ${kindsInWords(candidate)}`, command);
-  return valid === false
-    ? { is: 'failure', type: Object.keys(candidate.kinds)[0] ?? 'violation', message, details }
-    : { is: 'error', type: 'unknown', message, details };
-}
-
-/** A verdict that no case shows has a case of its own: nothing that is not valid may look green. */
+/** A verdict that no case shows has a case of its own: nothing that does not end with 0 may look green. */
 function withVerdict(suites: readonly Suite[], results: Reported): readonly Suite[] {
-  const isRed = suites.some(({ cases }) => cases.some(({ outcome }) => outcome !== null && outcome.is !== 'skipped'));
-  if (results.valid === true || isRed) return suites;
-  // Of a shard that alone proves nothing: that is for all shards together to say.
-  if (results.type === 'comparison' && exitCodeOfComparison(results) === exitCodes.valid) return suites;
-  const message = short(results.type === 'run' ? headline(results) : results.verdict);
-  const outcome: Outcome = { ...wholeOutcome(results.valid), message };
-  return [
-    ...suites,
-    { name: 'the whole', properties: {}, cases: [{ name: 'the verdict', className: 'tidemark', outcome }] },
-  ];
+  const code = exitCodeOf(results);
+  if (code === exitCodes.valid || suites.some(({ cases }) => cases.some(isRed))) return suites;
+  const outcome: Outcome = {
+    ...(code === exitCodes.anomaly ? { is: 'failure', type: 'violation' } : { is: 'error', type: 'unknown' }),
+    message: short(results.type === 'run' ? headline(results) : results.verdict),
+  };
+  const verdict = { name: 'the verdict', className: 'tidemark', outcome };
+  return [...suites, { name: 'the whole', properties: {}, cases: [verdict] }];
 }
 
-function wholeOutcome(valid: Verdict): { readonly is: 'failure' | 'error'; readonly type: string } {
-  return valid === false ? { is: 'failure', type: 'violation' } : { is: 'error', type: 'unknown' };
-}
-
-function suiteElement({ name, properties, cases }: Suite): Xml {
-  return element(
-    'testsuite',
-    { name: short(name), ...countsOf(cases) },
-    element(
-      'properties',
-      {},
-      ...Object.entries(properties).map(([key, value]) =>
-        element('property', { name: key, value: shortened(value, 4 * CHARACTERS_MAX) }),
-      ),
-    ),
-    ...cases.map(caseElement),
-  );
-}
-
-function caseElement({ name, className, outcome, output }: Case): Xml {
-  const children = [
-    ...(outcome === null
-      ? []
-      : [
-          element(
-            outcome.is,
-            { message: outcome.message, type: outcome.type },
-            ...(outcome.details === undefined ? [] : [outcome.details]),
-          ),
-        ]),
-    ...(output === undefined ? [] : [element('system-out', {}, output)]),
-  ];
-  return element('testcase', { classname: short(className), name: short(name) }, ...children);
-}
-
-function countsOf(cases: readonly Case[]): Readonly<Record<string, number>> {
-  const count = (is: 'failure' | 'error' | 'skipped'): number =>
-    cases.filter(({ outcome }) => outcome?.is === is).length;
-  return { tests: cases.length, failures: count('failure'), errors: count('error'), skipped: count('skipped') };
-}
-
-/** Jenkins takes dots in it for packages, of which a version has too many. */
-function classOf(runtime: string, name: string): string {
-  return `tidemark.${runtime}.${name}`.replaceAll(/(?<=\..*\..*)\./g, '_');
+function exitCodeOf(results: Reported): number {
+  switch (results.type) {
+    case 'run':
+      return exitCodeOfVerdict(results.valid);
+    case 'comparison':
+      return exitCodeOfComparison(results);
+    case 'night':
+      return exitCodeOfNight(results);
+  }
 }
 
 function limited(lines: readonly string[]): string[] {
   const left = lines.length - SEEDS_TOLD_MAX;
   return [...lines.slice(0, SEEDS_TOLD_MAX), ...(left > 0 ? [`and ${left} more, in results.json`] : [])];
-}
-
-function withCommand(text: string, command: string | null): string {
-  const again = command === null ? [] : [`again: ${shortened(command, 4 * CHARACTERS_MAX)}`];
-  return [...(text === '' ? [] : [text]), ...again].join('\n');
-}
-
-function short(text: string): string {
-  return shortened(text, CHARACTERS_MAX);
 }

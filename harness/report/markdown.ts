@@ -11,12 +11,14 @@ import type {
   BuildResults,
   ComparisonResults,
   ComparisonTest,
+  NightCell,
   NightResults,
   PairedRun,
   RunResults,
 } from '../../checker/results.ts';
 import { partsOf } from '../compare/two-parts.ts';
 import { placeOf } from '../compare/verdict.ts';
+import { isSilent } from '../nightly/conclude.ts';
 import { headline } from './headline.ts';
 import { byGravity } from './story.ts';
 import {
@@ -43,7 +45,7 @@ const NOTES_MAX = 5;
 const TESTS_MAX = 6;
 const BROKEN_RUNS_MAX = 5;
 const FAILED_RUNS_MAX = 3;
-const CELLS_MAX = 60;
+const CELLS_MAX = 100;
 const CHARACTERS_MAX = 300;
 
 /** The page as text. `runs`: of a comparison, those of which it can be told why they broke a promise. */
@@ -231,15 +233,15 @@ function nightBlocks(results: NightResults): string[] {
       ],
       worstFirst
         .slice(0, CELLS_MAX)
-        .map(({ name, valid, done, declared, control, candidate, adjustedP }) => [
-          text(name),
-          verdictWords[String(valid)] ?? 'unknown',
-          `${done} of ${declared}`,
-          `${text(control.build)}: ${control.anomalous}`,
-          `${text(candidate.build)}: ${candidate.anomalous}`,
-          intervalInWords(candidate),
-          exercised(candidate),
-          pValue(adjustedP),
+        .map((cell) => [
+          text(cell.name),
+          cellVerdict(cell, shard !== undefined),
+          `${cell.done} of ${cell.declared}`,
+          `${text(cell.control.build)}: ${cell.control.anomalous}`,
+          `${text(cell.candidate.build)}: ${cell.candidate.anomalous}`,
+          intervalInWords(cell.candidate),
+          exercised(cell.candidate),
+          pValue(cell.adjustedP),
         ]),
     ),
     ...more(cells.length - CELLS_MAX, 'cell'),
@@ -249,6 +251,12 @@ function nightBlocks(results: NightResults): string[] {
       .flatMap((cell) => [`### ${text(cell.name)}`, text(cell.verdict), ...commandOf(cell.command)]),
     ...again(results.command),
   ];
+}
+
+function cellVerdict(cell: NightCell, ofShard: boolean): string {
+  if (cell.done === 0) return 'not run';
+  if (cell.valid === true && isSilent(cell) && !ofShard) return 'the control showed nothing';
+  return verdictWords[String(cell.valid)] ?? 'unknown';
 }
 
 const gravityOf: Readonly<Record<string, number>> = { false: 0, unknown: 1, true: 2 };

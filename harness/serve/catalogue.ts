@@ -11,6 +11,7 @@ import type { Verdict } from '../../checker/results.ts';
 import { partsOf } from '../compare/two-parts.ts';
 import { controlShowed } from '../compare/verdict.ts';
 import { errorCode } from '../errors.ts';
+import { isSilent } from '../nightly/conclude.ts';
 import { whyUnreadable } from '../regular-file.ts';
 import { headline } from '../report/headline.ts';
 import { counted } from '../report/words.ts';
@@ -141,8 +142,11 @@ function digestOf(results: AnyResults): Digest {
       const verdict = results.valid === true && !isProved ? 'unknown' : results.valid;
       return { verdict, sentence: results.verdict, isWhole };
     }
-    case 'night':
-      return { verdict: results.valid, sentence: results.verdict, isWhole: results.ended !== 'unfinished' };
+    case 'night': {
+      const isProved = results.shard !== undefined || !results.cells.some(isSilent);
+      const verdict = results.valid === true && !isProved ? 'unknown' : results.valid;
+      return { verdict, sentence: results.verdict, isWhole: results.ended !== 'unfinished' };
+    }
   }
 }
 

@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ComparisonResults, RunResults } from '../../../checker/results.ts';
+import type { ComparisonResults, NightResults, RunResults } from '../../../checker/results.ts';
 import { mergeComparisons } from '../../../harness/compare/merge.ts';
 import { joinComparisons } from '../../../harness/compare/two-parts.ts';
 import { controlShowed, failureIn } from '../../../harness/compare/verdict.ts';
+import { exitCodeOfNight } from '../../../harness/nightly/conclude.ts';
 import { renderJunit } from '../../../harness/report/junit.ts';
 import { expectGolden } from '../../golden.ts';
-import { comparisonOf, comparisonWith, hostile, runOf, runWith, type Side } from './reported.ts';
+import { comparisonOf, comparisonWith, hostile, nightOf, runOf, runWith, type Side } from './reported.ts';
 import { all, parseXml, type Element } from './well-formed.ts';
 
 const golden = (name: string): string => `test/harness/report/golden/${name}.txt`;
@@ -20,7 +21,7 @@ function red(root: Element): string[] {
   );
 }
 
-const suiteOf = (results: RunResults | ComparisonResults): Element => parseXml(renderJunit(results));
+const suiteOf = (results: RunResults | ComparisonResults | NightResults): Element => parseXml(renderJunit(results));
 
 describe('the suite of a run', () => {
   it('has a case for each guarantee, and says what broke it and why', () => {
@@ -139,6 +140,54 @@ describe('the suite of a comparison', () => {
     expect(all(root, 'failure')[0]?.text).toContain('seed 4243: lost-acked-write');
     const worst = comparisonOf(pairs.map(() => ['broken', 'broken'] as const));
     expect(renderJunit(worst).length).toBeLessThan(500_000);
+  });
+});
+
+describe('the suites of a night', () => {
+  const clean = comparisonOf([['broken', 'valid']]);
+
+  it('are one for each cell, red for the candidate, a silent control, or either of two equal sides', () => {
+    const night = nightOf([
+      { comparison: clean },
+      { comparison: comparisonOf([['broken', 'broken']]) },
+      { comparison: comparisonOf([['valid', 'valid']]) },
+      { comparison: comparisonOf([['valid', 'valid']]), same: true },
+      { comparison: comparisonOf([['broken', 'valid']]), same: true },
+    ]);
+    const root = suiteOf(night);
+    expect(all(root, 'testsuite').map(red)).toEqual([
+      [],
+      ['the candidate keeps its word: failure lost-acked-write'],
+      ['the control shows the flaw: failure control-silent'],
+      [],
+      ['both sides keep their word: failure lost-acked-write'],
+    ]);
+  });
+
+  it('skip what the budget had no time for, and are red for what an interrupt left', () => {
+    const half = comparisonOf([['broken', 'valid']], { declared: 2 });
+    const skipped = suiteOf(nightOf([{ comparison: half }], { ended: 'budget' }));
+    expect([red(skipped), all(skipped, 'skipped').length]).toEqual([[], 1]);
+    expect(red(suiteOf(nightOf([{ comparison: half }], { ended: 'unfinished' })))).toEqual([
+      'every declared pair was run: error unfinished',
+    ]);
+  });
+
+  it('are green exactly where the night ends with 0', () => {
+    const side = fc.constantFrom<Side>('valid', 'broken', 'unknown');
+    const many = fc.tuple(side, side).map((pair) => [...Array.from({ length: 30 }, () => pair), pair]);
+    const cell = fc.record({
+      comparison: fc.oneof(many, fc.array(fc.tuple(side, side), { maxLength: 3 })).map((sides) => comparisonOf(sides)),
+      same: fc.boolean(),
+    });
+    const shard = fc.constantFrom(undefined, { index: 1, count: 2 });
+    fc.assert(
+      fc.property(fc.array(cell, { minLength: 1, maxLength: 3 }), shard, (cells, part) => {
+        const night = nightOf(cells, part === undefined ? {} : { shard: part });
+        expect(red(suiteOf(night)).length === 0).toBe(exitCodeOfNight(night) === 0);
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -4,7 +4,7 @@ import type { RunResults } from '../../../checker/results.ts';
 import { joinComparisons } from '../../../harness/compare/two-parts.ts';
 import { renderMarkdown } from '../../../harness/report/markdown.ts';
 import { expectGolden } from '../../golden.ts';
-import { comparisonOf, comparisonWith, hostile, runOf, runWith } from './reported.ts';
+import { comparisonOf, comparisonWith, hostile, nightOf, runOf, runWith } from './reported.ts';
 
 const golden = (name: string): string => `test/harness/report/golden/${name}.txt`;
 
@@ -35,6 +35,21 @@ describe('the summary', () => {
   });
 });
 
+describe('the summary of a night', () => {
+  it('has a line for each cell, what is broken first', () => {
+    const night = nightOf(
+      [
+        { comparison: comparisonOf([['broken', 'valid']]) },
+        { comparison: comparisonOf([['valid', 'valid']]) },
+        { comparison: comparisonOf([], { declared: 3 }) },
+        { comparison: comparisonOf([['broken', 'broken']]) },
+      ],
+      { ended: 'budget' },
+    );
+    expectGolden(golden('summary-night'), renderMarkdown(night));
+  });
+});
+
 /** The marks that are left when everything escaped is taken out: what a reader would make something of. */
 function skeleton(page: string): string[] {
   const lines = page.split('\n');
@@ -50,7 +65,7 @@ function skeleton(page: string): string[] {
       fence = marks;
       return ['fence'];
     }
-    const bare = line.replaceAll(/\\[^\w\s]/g, '');
+    const bare = line.replaceAll(/\\[^\w\s]/g, 'e');
     return [`${/^(?:#+ |- |\d+\. )?/.exec(bare)?.[0]} ${bare.replaceAll(/[^|`*_<>#~[\]$!@&]/g, '')}`];
   });
 }

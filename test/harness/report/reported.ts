@@ -1,8 +1,9 @@
 /** Results for tests of what a CI job reads: runs and comparisons, told by hand or made of any text. */
 import * as fc from 'fast-check';
-import type { ComparisonResults, PairedRun, RunResults } from '../../../checker/results.ts';
+import type { ComparisonResults, NightResults, PairedRun, RunResults } from '../../../checker/results.ts';
 import { compareOutcomes, type PairOutcome, type RunOutcome } from '../../../harness/compare/verdict.ts';
 import type { Shard } from '../../../harness/plan/shard.ts';
+import { concludeNight } from '../../../harness/nightly/conclude.ts';
 import { s1aPrime } from '../../checker/schedules.ts';
 
 const snippets = [
@@ -129,4 +130,28 @@ export function comparisonWith(text: string): ComparisonResults {
     tests: results.tests.map((test) => ({ ...test, endpoint: text })),
     pairs: results.pairs.map((pair) => ({ ...pair, control: side(pair.control), candidate: side(pair.candidate) })),
   };
+}
+
+/** A night of cells, each a comparison; `same`: both sides are the same build. */
+export function nightOf(
+  cells: readonly { readonly comparison: ComparisonResults; readonly same?: boolean }[],
+  { ended = 'all-run', shard }: Partial<Pick<NightResults, 'ended' | 'shard'>> = {},
+): NightResults {
+  const facts = {
+    runtime: 'sim',
+    seeds: { from: 1, count: Math.max(1, ...cells.map(({ comparison }) => comparison.seeds.length)) },
+    command: 'npm run tidemark -- nightly night.json --seed 1',
+    budgetMs: 60_000,
+    usedMs: 30_000,
+    ended,
+    ...(shard === undefined ? {} : { shard }),
+  };
+  return concludeNight(
+    facts,
+    cells.map(({ comparison, same = false }, index) => {
+      const name = `builds${index}.load.faults`;
+      const cell = { name, builds: `builds${index}`, workload: 'load', faults: 'faults', folder: `cells/${name}` };
+      return { cell: { ...cell, sameBuilds: same }, comparison };
+    }),
+  );
 }
