@@ -92,6 +92,7 @@ async function mergeOfComparison(shards: readonly ShardFolder[]): Promise<Merged
   const parts = shards.map((shard) => shard.results);
   const names = shards.map(({ name }) => name);
   const results = mergeComparisons(parts, wholeCommand(parts[0]?.command ?? ''), names);
+  const [failed] = partsOf(results).flatMap((part) => failureIn(part) ?? []);
   return {
     results,
     title: `${results.control.build} against ${results.candidate.build}`,
@@ -100,12 +101,15 @@ async function mergeOfComparison(shards: readonly ShardFolder[]): Promise<Merged
     write: (directory) => writeMergedResults(directory, results),
     tell: (progress) => tellVerdict(progress, results),
     report: tellReport,
-    failed:
-      partsOf(results)
-        .map(failureIn)
-        .find((failed) => failed !== null) ?? null,
+    failed: failed ?? secondLacking(results),
     exitCode: exitCodeOfComparison(results),
   };
+}
+
+/** Where two parts were asked for, and no shard came to its second one. */
+function secondLacking({ runtime, realism, command }: ComparisonResults): string | null {
+  const isLacking = runtime === 'sim' && realism === undefined && !command.includes(' --runtime ');
+  return isLacking ? 'no shard came to its second part, on real processes' : null;
 }
 
 async function mergeOfNight(shards: readonly ShardFolder<NightResults>[]): Promise<Merged> {

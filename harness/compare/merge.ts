@@ -58,10 +58,12 @@ function shardFrom({ name, results }: NamedPart): ShardPart {
   }
   const ran = pairs.map(({ seed }) => seed);
   const own = seedsOfShard(shard.seeds, shard);
+  const ownSeeds = new Set(own);
   const isSound =
+    shard.seeds.length > 0 &&
     isDeepStrictEqual(seeds, own) &&
     new Set(ran).size === ran.length &&
-    ran.every((seed) => own.includes(seed)) &&
+    ran.every((seed) => ownSeeds.has(seed)) &&
     pairs.every(({ control, candidate }) => [control, candidate].every(addsUp));
   if (!isSound) {
     throw new UsageError(

@@ -1,5 +1,14 @@
 /** Shards as a user meets them: several commands that each run a part, and one that gives the verdict. */
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +18,7 @@ import { tidemark } from './tidemark.ts';
 let temporary = '';
 let shards: string[] = [];
 
-const compare = ['compare', '--runtime', 'sim', '--seed', '7', '--test-count', '4', '--time-limit', '3s'];
+const compare = ['compare', '--runtime', 'sim', '--seed', '7', '--test-count', '2', '--time-limit', '3s'];
 
 beforeAll(async () => {
   temporary = mkdtempSync(join(tmpdir(), 'tidemark-shards-'));
@@ -17,9 +26,9 @@ beforeAll(async () => {
     const store = join(temporary, `shard-${index}`);
     const ended = await tidemark([...compare, '--shard', `${index}/2`, '--store', store]);
     expect(ended.code).toBe(0);
-    expect(ended.lines[0]).toBe(`seed 7 · hw against epoch, shard ${index} of 2: 2 of 4 pairs`);
+    expect(ended.lines[0]).toBe(`seed 7 · hw against epoch, shard ${index} of 2: 1 of 2 pairs`);
     expect(ended.lines).toContain(
-      `again   npm start -- --seed 7 --test-count 4 --shard ${index}/2 --runtime sim --time-limit 3s`,
+      `again   npm start -- --seed 7 --test-count 2 --shard ${index}/2 --runtime sim --time-limit 3s`,
     );
     shards = [...shards, realpathSync(join(store, 'latest'))];
   }
@@ -64,8 +73,8 @@ describe('tidemark merge-reports', () => {
     const ended = await tidemark(['merge-reports', shards[0]!, '--store', store]);
     expect(ended.code).toBe(255);
     expect(ended.lines).toContain('shard 2 is missing');
-    expect(ended.err).toMatch(/^Void: .*; nobody ran 2 of 4 pairs; 4 of 8 runs are unknown, /m);
-    expect(ended.lines.at(-1)).toBe('tidemark: 4 of 8 runs failed: shard 2/2 is missing');
+    expect(ended.err).toMatch(/^Void: .*; nobody ran 1 of 2 pairs; 2 of 4 runs are unknown, /m);
+    expect(ended.lines.at(-1)).toBe('tidemark: 2 of 4 runs failed: shard 2/2 is missing');
     expect(existsSync(join(store, 'latest', 'report.html'))).toBe(true);
   });
 
@@ -73,8 +82,8 @@ describe('tidemark merge-reports', () => {
     const copy = join(temporary, 'copy');
     cpSync(shards[0]!, copy, { recursive: true });
     const ended = await tidemark(['merge-reports', ...shards, copy, '--store', join(temporary, 'twice')]);
-    expect(ended.lines).toContain(`shard 1 · 2 of 2 pairs · ${copy}, the same shard again: each seed counts once`);
-    expect(ended.err).toContain(' of 4 runs ');
+    expect(ended.lines).toContain(`shard 1 · 1 of 1 pair · ${copy}, the same shard again: each seed counts once`);
+    expect(ended.err).toContain(' of 2 runs ');
   });
 
   it('tells the verdict although the store cannot be written', async () => {
@@ -94,6 +103,46 @@ describe('tidemark merge-reports', () => {
     expect(ended.lines.filter((each) => each.startsWith('tidemark: '))).toHaveLength(1);
     expect(ended.err).toContain(line);
     expect(existsSync(store)).toBe(false);
+  });
+});
+
+describe('tidemark merge-reports of a night', () => {
+  it('gives one verdict on all cells, each of which is a comparison of all shards', async () => {
+    const file = join(temporary, 'night.json');
+    const config = {
+      schemaVersion: 1,
+      budget: '10m',
+      runtime: 'sim',
+      seeds: { from: 7, count: 2 },
+      builds: { flaw: { control: 'hw', candidate: 'epoch' }, same: { control: 'epoch', candidate: 'epoch' } },
+      workloads: { short: { 'time-limit': '2s' } },
+      faults: { mixed: {} },
+    };
+    writeFileSync(file, JSON.stringify(config));
+    const night = async (store: string, ...more: string[]): Promise<string> => {
+      await tidemark(['nightly', file, ...more, '--store', join(temporary, store)]);
+      return realpathSync(join(temporary, store, 'latest'));
+    };
+    const halves = [await night('night-1', '--shard', '1/2'), await night('night-2', '--shard', '2/2')];
+    const store = join(temporary, 'merged-night');
+    const ended = await tidemark(['merge-reports', ...halves, '--store', store]);
+    const merged = realpathSync(join(store, 'latest'));
+    for (const folder of ['flaw.short.mixed', 'same.short.mixed']) {
+      const { pairs, seeds, shard } = readIn(join(merged, folder));
+      expect([pairs.map(({ seed }) => seed), seeds, shard]).toEqual([[7, 8], [7, 8], undefined]);
+      expect(existsSync(join(merged, folder, 'report.html'))).toBe(true);
+    }
+    expect(existsSync(join(merged, 'report.html'))).toBe(true);
+    expect(ended.lines[0]).toBe('seed 7 · a night of 2 cells, 2 of 2 shards');
+
+    const half = await tidemark(['merge-reports', halves[1]!, '--store', store]);
+    expect(half.code).toBe(255);
+    expect(half.lines.at(-1)).toBe('tidemark: shard 1/2 is missing');
+    const mixed = await tidemark(['merge-reports', halves[0]!, shards[1]!, '--store', store]);
+    expect(mixed.code).toBe(254);
+    expect(mixed.lines).toEqual([
+      `tidemark: ${shards[1]} is a comparison, and ${halves[0]} a night: merge each by themselves`,
+    ]);
   });
 });
 

@@ -74,7 +74,7 @@ describe('the comparison of merged shards', () => {
   it('equals the whole, field by field, whatever came out and in whichever order the shards come', () => {
     assert(
       property(
-        array(seen, { maxLength: 40 }),
+        array(seen, { minLength: 1, maxLength: 40 }),
         integer({ min: 1, max: 6 }).chain((count) => {
           const indexes = Array.from({ length: count }, (_, at) => at + 1);
           return shuffledSubarray(indexes, { minLength: count, maxLength: count });
@@ -90,8 +90,8 @@ describe('the comparison of merged shards', () => {
   it('equals the whole in both of two parts, which are never pooled', () => {
     assert(
       property(
-        array(seen, { maxLength: 12 }),
-        array(seen, { maxLength: 6 }),
+        array(seen, { minLength: 1, maxLength: 12 }),
+        array(seen, { minLength: 1, maxLength: 6 }),
         integer({ min: 1, max: 4 }),
         (one, two, count) => {
           const both = (shard?: Shard): ComparisonResults => {
