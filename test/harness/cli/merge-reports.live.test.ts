@@ -13,10 +13,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ComparisonResults } from '../../../checker/results.ts';
-import { tidemark } from './tidemark.ts';
+import { tidemark, type Ended } from './tidemark.ts';
 
 let temporary = '';
 let shards: string[] = [];
+let ends: Ended[] = [];
 
 const compare = ['compare', '--runtime', 'sim', '--seed', '7', '--test-count', '2', '--time-limit', '3s'];
 
@@ -25,11 +26,7 @@ beforeAll(async () => {
   for (const index of [1, 2]) {
     const store = join(temporary, `shard-${index}`);
     const ended = await tidemark([...compare, '--shard', `${index}/2`, '--store', store]);
-    expect(ended.code).toBe(0);
-    expect(ended.lines[0]).toBe(`seed 7 · hw against epoch, shard ${index} of 2: 1 of 2 pairs`);
-    expect(ended.lines).toContain(
-      `again   npm start -- --seed 7 --test-count 2 --shard ${index}/2 --runtime sim --time-limit 3s`,
-    );
+    ends = [...ends, ended];
     shards = [...shards, realpathSync(join(store, 'latest'))];
   }
 });
@@ -147,6 +144,21 @@ describe('tidemark merge-reports of a night', () => {
 });
 
 describe('tidemark compare --shard', () => {
+  it('runs the seeds of its shard, and says which that is, and how to do it again', () => {
+    for (const [at, { code, lines }] of ends.entries()) {
+      expect(code).toBe(0);
+      expect(lines[0]).toBe(`seed 7 · hw against epoch, shard ${at + 1} of 2: 1 of 2 pairs`);
+      expect(lines).toContain(
+        `again   npm start -- --seed 7 --test-count 2 --shard ${at + 1}/2 --runtime sim --time-limit 3s`,
+      );
+    }
+    expect(shards.flatMap((shard) => readIn(shard).seeds)).toEqual([7, 8]);
+    expect(shards.map((shard) => readIn(shard).shard?.seeds)).toEqual([
+      [7, 8],
+      [7, 8],
+    ]);
+  });
+
   it('says that a shard is empty, and fails for nothing', async () => {
     const argv = ['compare', '--runtime', 'sim', '--seed', '7', '--test-count', '1', '--shard', '2/2'];
     const ended = await tidemark([...argv, '--store', join(temporary, 'empty')]);
