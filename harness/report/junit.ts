@@ -208,10 +208,12 @@ function brokenPairs(broken: readonly PairResults[], of: number, command: string
     return withCommand(`seed ${seed}: ${told}`, again);
   });
   const summary = kinds.join(', ') || 'a promise was broken';
+  const [first] = broken;
+  const [worst] = byGravity((first && runs.get(first.candidate.directory)?.anomalies) ?? []);
   return {
     is: 'failure',
     type: kinds[0] ?? 'violation',
-    message: of === 1 ? summary : `${counted(broken.length, 'seed')} of ${of}: ${summary}`,
+    message: of === 1 ? short(worst?.summary ?? summary) : `${counted(broken.length, 'seed')} of ${of}: ${summary}`,
     details: limited(lines).join('\n\n'),
   };
 }
