@@ -31,7 +31,7 @@ export function mergeNights(
     return { cell, comparison };
   });
   const { runtime, seeds } = first.results;
-  const ended = endOf(parts.map(({ results }) => results.ended));
+  const ended = areAll(parts) ? endOf(parts.map(({ results }) => results.ended)) : 'unfinished';
   // Shards run at the same time, each with the whole budget.
   const budgetMs = Math.max(...parts.map(({ results }) => results.budgetMs));
   const usedMs = Math.max(...parts.map(({ results }) => results.usedMs));
@@ -71,6 +71,12 @@ function mergeCell({ name }: NightCell, parts: readonly NightPart[], names: read
   const builds = { control: merged.control.build, candidate: merged.candidate.build };
   const run = pairs.filter(({ seed }) => !notRun.includes(seed));
   return comparePairs({ ...builds, runtime, seeds, configuration, command }, run);
+}
+
+/** Whether no shard is missing. */
+function areAll(parts: readonly NightPart[]): boolean {
+  const present = new Set(parts.map(({ results }) => results.shard?.index));
+  return present.size === parts[0]?.results.shard?.count;
 }
 
 function endOf(ends: readonly NightResults['ended'][]): NightResults['ended'] {

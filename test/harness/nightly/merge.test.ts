@@ -50,7 +50,7 @@ describe('the nights of shards', () => {
     expect(merged.results.valid).toBe(false);
   });
 
-  it('make a smaller night where a budget ended or a shard is missing: what was not run is no run', () => {
+  it('make a smaller night where a budget ended: what was not run is no run', () => {
     const cut = part({ index: 1, count: 2 }, (seed) => seed < 10, { ended: 'budget', usedMs: 59_000 });
     const { results } = mergeNights([cut, part({ index: 2, count: 2 })], facts.command);
     const [cell] = results.cells;
@@ -62,6 +62,12 @@ describe('the nights of shards', () => {
     expect(cell?.candidate).toMatchObject({ runs: cell?.done, unknown: 0 });
     expect(results).toMatchObject({ ended: 'budget', usedMs: 59_000 });
     expect(results.verdict).toContain('pairs were run, since the budget of 1 min ended');
+  });
+
+  it('make an unfinished night where a shard is missing, whatever ended the others', () => {
+    const { results } = mergeNights([part({ index: 1, count: 2 }, () => true, { ended: 'budget' })], facts.command);
+    expect(results.ended).toBe('unfinished');
+    expect(results.verdict).toMatch(/; only \d+ of 40 pairs were run so far/);
   });
 
   it('are refused where they are not of one night', () => {
