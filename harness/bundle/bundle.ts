@@ -39,6 +39,13 @@ export async function writeBundle({ directory, out, signal }: BundleRequest): Pr
   const path = resolve(out ?? `${name}.tar.gz`);
   demandFree(path);
   const contents = contentsOf(root);
+  const lacking = contents.left.find(({ needed }) => needed);
+  if (lacking !== undefined) {
+    const { name: what, why } = lacking;
+    throw new UsageError(
+      `${shownPath(join(root, what))} cannot be packed, and is needed: ${why}; put a copy in its place`,
+    );
+  }
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const archive = archiveOf(

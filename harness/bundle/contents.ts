@@ -15,7 +15,14 @@ export interface BundleContents {
   readonly directories: readonly string[];
   readonly files: readonly BundleFile[];
   /** What stands in the folder and is not packed, with the reason. */
-  readonly left: readonly { readonly name: string; readonly why: string }[];
+  readonly left: readonly LeftOut[];
+}
+
+export interface LeftOut {
+  readonly name: string;
+  readonly why: string;
+  /** Somebody reads it: without it a bundle would not be as good as its folder. */
+  readonly needed: boolean;
 }
 
 export interface BundleFile {
@@ -26,6 +33,21 @@ export interface BundleFile {
   readonly size: number;
 }
 
+const read: ReadonlySet<string> = new Set([
+  'history.jsonl',
+  'history.edn',
+  'trace.jsonl',
+  'observations.jsonl',
+  'run.json',
+  'schedule.json',
+  'load.json',
+  'results.json',
+  'data',
+  'logs',
+  'runs',
+  'realism',
+]);
+
 /** More than any comparison leaves; a folder with more is something else. */
 const ENTRIES_MAX = 2_000_000;
 
@@ -33,7 +55,7 @@ const ENTRIES_MAX = 2_000_000;
 export function contentsOf(root: string): BundleContents {
   const directories: string[] = [];
   const files: BundleFile[] = [];
-  const left: { name: string; why: string }[] = [];
+  const left: LeftOut[] = [];
   const waiting = [''];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     for (const entry of entriesOf(join(root, folder))) {
@@ -43,10 +65,10 @@ export function contentsOf(root: string): BundleContents {
       if (entry.isDirectory()) {
         directories.push(name);
         waiting.push(name);
-      } else if (isHalfWritten(entry.name)) left.push({ name, why: 'it is half written' });
+      } else if (isHalfWritten(entry.name)) left.push({ name, why: 'it is half written', needed: false });
       else {
         const found = fileAt(root, name);
-        if (typeof found === 'string') left.push({ name, why: found });
+        if (typeof found === 'string') left.push({ name, why: found, needed: isNeeded(name) });
         else files.push(found);
       }
     }
@@ -70,6 +92,11 @@ function fileAt(root: string, name: string): BundleFile | string {
   if (!isWithin(root, target)) return 'it is a link out of the folder';
   const behind = statSync(target);
   return behind.isFile() ? { name, path: target, size: behind.size } : 'it is a link to what is no file';
+}
+
+/** Whether it is, or lies in, what check, report, show or replay read. */
+function isNeeded(name: string): boolean {
+  return name.split('/').some((part) => read.has(part.replace(/\.zst$/, '')));
 }
 
 /** Files are written beside their place, and renamed. */

@@ -131,7 +131,7 @@ describe('a bundle', () => {
     writeFileSync(join(killed, 'run.json.123.tmp'), '{');
     const { contents } = await bundle(killed);
     expect(contents.files.map(({ name }) => name)).toEqual(['history.jsonl']);
-    expect(contents.left).toEqual([{ name: 'run.json.123.tmp', why: 'it is half written' }]);
+    expect(contents.left).toEqual([{ name: 'run.json.123.tmp', why: 'it is half written', needed: false }]);
   });
 
   it('follows links to files of the folder, and no others', async () => {
@@ -146,10 +146,10 @@ describe('a bundle', () => {
     symlinkSync('nowhere', join(linked, 'e-nothing'));
     const { path, contents } = await bundle(linked);
     expect(contents.left).toEqual([
-      { name: 'b-secret', why: 'it is a link out of the folder' },
-      { name: 'c-above', why: 'it is a link out of the folder' },
-      { name: 'd-itself', why: 'it is a link to what is no file' },
-      { name: 'e-nothing', why: 'it is a link to nothing' },
+      { name: 'b-secret', why: 'it is a link out of the folder', needed: false },
+      { name: 'c-above', why: 'it is a link out of the folder', needed: false },
+      { name: 'd-itself', why: 'it is a link to what is no file', needed: false },
+      { name: 'e-nothing', why: 'it is a link to nothing', needed: false },
     ]);
     const history = readFileSync(join(run, 'history.jsonl'), 'latin1');
     expect(tree(await unpacked(path))).toEqual({ 'a-copy': history, 'history.jsonl': history });
@@ -171,6 +171,17 @@ describe('a bundle is refused, and nothing is left,', () => {
     mkdirSync(strange);
     writeFileSync(join(strange, 'results.json'), '{"type":"else"}');
     await expect(bundle(strange, out)).rejects.toThrow(/strange\/results\.json does not fit/);
+    expect(left()).toEqual([]);
+  });
+
+  it('that would lack what somebody needs', async () => {
+    const linked = join(temporary, 'store/run/moved');
+    mkdirSync(linked);
+    cpSync(join(run, 'history.jsonl'), join(linked, 'history.jsonl'));
+    symlinkSync(join(run, 'data'), join(linked, 'data'));
+    await expect(bundle(linked, join(temporary, 'refused.tar.gz'))).rejects.toThrow(
+      /moved\/data cannot be packed, and is needed: it is a link out of the folder; put a copy in its place$/,
+    );
     expect(left()).toEqual([]);
   });
 
