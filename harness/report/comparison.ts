@@ -247,7 +247,7 @@ function howToRead(parts: readonly ComparisonResults[]): Markup {
     role means is decided when the fault fires, so once the builds part, the nodes hit may differ. A run is exercised
     when it met an exposure: a member of the ISR became follower while it held, at or above its own high watermark, a
     record acknowledged in an earlier
-    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${build} met none, and ${idle === 1 ? 'stays' : 'stay'} in all figures.` : ''}${dark > 0 ? ` Of ${counted(dark, 'run')} of ${build} that is not known: they were not made to their end, or their brokers do not tell a follower’s high watermark.` : ''}
+    epoch.${idle > 0 ? ` ${counted(idle, 'run')} of ${build} met none, and ${idle === 1 ? 'stays' : 'stay'} in all figures.` : ''}${dark > 0 ? ` Of ${counted(dark, 'run')} of ${build} that is not known: the run did not come to its end, or its brokers do not tell a follower’s high watermark.` : ''}
   </p>`;
 }
 
