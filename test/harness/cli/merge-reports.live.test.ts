@@ -83,6 +83,20 @@ describe('tidemark merge-reports', () => {
     expect(ended.err).toContain(' of 2 runs ');
   });
 
+  it('does not take the first part for the whole where no shard came to its second', async () => {
+    const early = shards.map((shard, at) => {
+      const copy = join(temporary, `early-${at}`);
+      cpSync(shard, copy, { recursive: true });
+      const results = readIn(copy);
+      const command = results.command.replace(' --runtime sim', '');
+      writeFileSync(join(copy, 'results.json'), JSON.stringify({ ...results, command }));
+      return copy;
+    });
+    const ended = await tidemark(['merge-reports', ...early, '--store', join(temporary, 'early')]);
+    expect(ended.code).toBe(255);
+    expect(ended.lines.at(-1)).toBe('tidemark: no shard came to its second part, on real processes');
+  });
+
   it('tells the verdict although the store cannot be written', async () => {
     const ended = await tidemark(['merge-reports', ...shards, '--store', '/proc/store']);
     expect(ended.code).toBe(255);
