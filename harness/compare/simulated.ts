@@ -39,7 +39,11 @@ const LONG_MS = 2_000;
 export async function runSimulatedComparison(request: SimulatedComparisonRequest): Promise<ComparisonOutcome> {
   const { signal, progress, directory } = request;
   const seeds = seedsOfShard(request.seeds, request.shard);
-  const planned = seeds.flatMap((seed, index) => orderOf(seed).map((side) => plannedRun(request, seed, side, index)));
+  const planned = seeds.flatMap((seed, index) =>
+    orderOf(seed).map((side) =>
+      plannedRun(request, seed, side, side === 'candidate' || index < CONTROL_KEPT_MAX ? 'not-valid' : 'unknown'),
+    ),
+  );
   const outcomes: RunOutcome[] = [];
   let failure: ComparisonOutcome['failure'] = null;
   const tell = teller(request, seeds.length, planned);
@@ -84,8 +88,8 @@ export interface PlannedRun {
   readonly job: ComparedRun;
 }
 
-/** One run of the pair that is the `index`th of its comparison. */
-export function plannedRun(request: PairsRequest, seed: number, side: Side, index: number): PlannedRun {
+/** One run of a pair; `keep`: whether it leaves its files. */
+export function plannedRun(request: PairsRequest, seed: number, side: Side, keep: ComparedRun['keep']): PlannedRun {
   const config = request.configure(request[side], seed, side);
   const folder = freshRunFolder(request.directory, side, seed);
   const job: ComparedRun = {
@@ -93,7 +97,7 @@ export function plannedRun(request: PairsRequest, seed: number, side: Side, inde
     name: `${side}-${seed}`,
     command: request.commandOfRun(config),
     directory: join(request.directory, folder),
-    keep: side === 'candidate' || index < CONTROL_KEPT_MAX ? 'not-valid' : 'unknown',
+    keep,
   };
   return { seed, side, folder, job };
 }
@@ -143,8 +147,8 @@ function keepBoth(request: SimulatedComparisonRequest, pair: PairOutcome): Pick<
 
 /** Makes a run again, whose files were not kept, and keeps them. */
 export function runAndKeep(request: PairsRequest, seed: number, side: Side): RunOutcome {
-  const run = plannedRun(request, seed, side, 0);
-  return outcomeOf(run, runJob({ ...run.job, keep: 'all' }));
+  const run = plannedRun(request, seed, side, 'all');
+  return outcomeOf(run, runJob(run.job));
 }
 
 /**

@@ -40,6 +40,10 @@ type Failure = NightOutcome['failure'];
 
 /** So many pairs for each thread are under way, or wait for an earlier one. */
 const PAIRS_AHEAD = 4;
+/** In so many pairs of each cell a control that broke keeps its files: a run takes a megabyte or two. */
+const CONTROLS_KEPT = 3;
+/** So many broken runs of each cell's candidate keep theirs, and then some: where a build is broken, a night finds thousands. */
+const BROKEN_KEPT_MAX = 20;
 
 /** Runs what is left of the night, and writes its results and those of its cells. */
 export async function runNight(run: NightRun): Promise<NightOutcome> {
@@ -120,7 +124,11 @@ async function simulatePairs(
       const cell = cells[turn.cell]!;
       const request = { ...cell, directory: join(directory, cell.folder) };
       const [first, second] = orderOf(turn.seed);
-      const plan = (side: Side): PlannedRun => plannedRun(request, turn.seed, side, index.get(turn.seed) ?? 0);
+      const early = (index.get(turn.seed) ?? 0) < CONTROLS_KEPT;
+      const keeps = (side: Side): boolean =>
+        side === 'candidate' || cell.sameBuilds ? record.keptOf(turn.cell) < BROKEN_KEPT_MAX : early;
+      const plan = (side: Side): PlannedRun =>
+        plannedRun(request, turn.seed, side, keeps(side) ? 'not-valid' : 'unknown');
       const planned = [plan(first), plan(second)] as const;
       underWay.push({ turn, planned, ms: record.estimates.of(turn.cell) });
       tellWait();

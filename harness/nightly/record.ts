@@ -47,6 +47,8 @@ export class NightRecord {
   readonly #found: readonly Map<number, FoundPair>[];
   readonly #startMs = performance.now();
   readonly #usedBeforeMs: number;
+  /** Broken runs that count against each cell and kept their files. */
+  readonly #kept: number[];
   readonly #changed: Set<number>;
   #writeAfterMs = 0;
 
@@ -59,6 +61,7 @@ export class NightRecord {
     this.seeds = seedsOfShard(allSeeds(seeds), shard);
     this.estimates = new Estimates(cells.map(({ leastMs }) => 2 * leastMs));
     this.#found = cells.map(() => new Map<number, FoundPair>());
+    this.#kept = cells.map(() => 0);
     this.#changed = new Set(cells.keys());
     try {
       for (const { folder } of cells) mkdirSync(join(directory, folder), { recursive: true });
@@ -70,9 +73,7 @@ export class NightRecord {
     for (const { cell: name, pair, telling, tookMs } of this.#ledger.lines) {
       const cell = cells.findIndex((each) => each.name === name);
       if (cell === -1 || !declaredSeeds.has(pair.seed)) continue;
-      this.#found[cell]?.set(pair.seed, { pair, telling });
-      this.estimates.took(cell, tookMs);
-      this.done += 1;
+      this.#count({ cell, seed: pair.seed }, { pair, telling }, tookMs);
     }
     this.#usedBeforeMs = Math.max(0, ...this.#ledger.lines.slice(-1).map(({ usedMs }) => usedMs));
   }
@@ -93,11 +94,14 @@ export class NightRecord {
 
   /** A pair is over: it is in the ledger when this returns. */
   add({ cell, seed }: Turn, found: FoundPair, tookMs: number): void {
-    this.note({ cell, seed }, found);
-    this.estimates.took(cell, tookMs);
-    this.done += 1;
+    this.#count({ cell, seed }, found, tookMs);
     const { name } = this.request.cells[cell]!;
     this.#ledger.append({ cell: name, ...found, tookMs: Math.round(tookMs), usedMs: Math.round(this.usedMs) });
+  }
+
+  /** How many broken runs have kept their files that count against the cell. */
+  keptOf(cell: number): number {
+    return this.#kept[cell] ?? 0;
   }
 
   /** Counts in the results but is not over: a resumed night runs it again. */
@@ -156,6 +160,16 @@ export class NightRecord {
 
   close(): void {
     this.#ledger.close();
+  }
+
+  #count(turn: Turn, found: FoundPair, tookMs: number): void {
+    this.note(turn, found);
+    this.estimates.took(turn.cell, tookMs);
+    this.done += 1;
+    const { control, candidate } = found.pair;
+    const sides = this.request.cells[turn.cell]?.sameBuilds === true ? [control, candidate] : [candidate];
+    this.#kept[turn.cell] =
+      this.keptOf(turn.cell) + sides.filter(({ violations, kept }) => violations > 0 && kept !== false).length;
   }
 
   #comparisonOf(cell: Cell, index: number): ComparisonResults {
