@@ -54,10 +54,12 @@ describe('tidemark run --runtime sim', () => {
     expect(readdirSync(one).toSorted()).toEqual([
       'data',
       'history.jsonl',
+      'junit.xml',
       'report.html',
       'results.json',
       'run.json',
       'schedule.json',
+      'summary.md',
       'trace.jsonl',
     ]);
     for (const file of ['history.jsonl', 'trace.jsonl', 'schedule.json', 'results.json']) {
