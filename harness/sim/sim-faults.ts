@@ -9,14 +9,7 @@
  * the action.
  */
 import type { FaultRecord } from '../../checker/history.ts';
-import {
-  conduct,
-  createConductor,
-  isFinished,
-  isWatching,
-  nextDeadlineNs,
-  takeQuietly,
-} from '../../nemesis/conductor.ts';
+import { conduct, createConductor, isFinished, nextDeadlineNs, takeQuietly } from '../../nemesis/conductor.ts';
 import type { ConductorEvent, ConductorState } from '../../nemesis/conductor.ts';
 import type { Action, Evidence, NodeName, TraceLine } from '../../nemesis/ports.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
@@ -104,7 +97,6 @@ export class SimFaults {
   #feed(event: ConductorEvent): void {
     const { kernel } = this.#options.cluster;
     const effects = conduct(this.#state, event, kernel.nowNs);
-    if (event.type === 'trace' && effects.length === 0 && !isWatching(this.#state, event.line)) return;
     for (const effect of effects) {
       if (effect.type === 'record') this.#options.record(effect.f, effect.value);
       else this.#act(effect.id, effect.action);

@@ -187,6 +187,58 @@ describe('the processes of a simulated run', () => {
   });
 });
 
+describe('the steps of a simulated fault', () => {
+  const stepsOf = (run: Simulation, fault: string) =>
+    (endOf(run, fault).steps ?? []) as readonly {
+      readonly step: string;
+      readonly ms: number;
+      readonly came?: boolean;
+    }[];
+
+  it.each([
+    { seen: 'ack', partition: 'tide-0', by: 'first' },
+    { seen: 'hw', partition: 'tide-0', by: 1 },
+  ] as const)('go on a millisecond after $seen was seen, where a wait of a millisecond says so', (what) => {
+    const fault: Fault = {
+      id: 's',
+      kind: 'script',
+      partition: 'tide-0',
+      at: { ms: 500 },
+      until: { await: { seen: 'steps-done' }, deadlineMs: 3_000 },
+      steps: [
+        { step: 'await', what, deadlineMs: 2_000, otherwise: 'give-up' },
+        { step: 'wait', ms: 1 },
+        { step: 'pause', node: 'second' },
+      ],
+    };
+    const [seen, wait, pause] = stepsOf(simulate(requestWith([fault])), 's');
+    expect(seen?.came).toBe(true);
+    expect(pause?.step).toBe('pause second');
+    expect(pause!.ms - wait!.ms).toBe(1);
+  });
+
+  it('wait as long as they say, whatever composite was drawn and whatever came before the wait', () => {
+    const kinds = ['handover-crash', 'leader-burst', 'rejoin-crash', 'rolling-restart'] as const;
+    const seen = new Set<string>();
+    for (const [index, kind] of [...kinds, ...kinds].entries()) {
+      const request = requestFor('epoch', index + 1, { nemesis: [kind] });
+      const run = simulate(request);
+      for (const { id } of request.schedule.faults) {
+        const steps = stepsOf(run, id);
+        for (const [at, { step, ms }] of steps.entries()) {
+          const next = steps[at + 1];
+          const waitMs = /^wait (\d+) ms$/.exec(step)?.[1];
+          /* What ends with the run, or at its own deadline, is cut short. */
+          if (waitMs === undefined || next === undefined || /^(?:heal|until)/.test(next.step)) continue;
+          expect(Math.abs(next.ms - ms - Number(waitMs)), `${kind} ${id}: ${step}`).toBeLessThanOrEqual(1);
+          seen.add(kind);
+        }
+      }
+    }
+    expect([...seen].toSorted()).toEqual(kinds.toSorted());
+  });
+});
+
 describe('the evidence of a simulated fault', () => {
   it('of a partition is what its cuts kept from arriving', () => {
     const topology = {
