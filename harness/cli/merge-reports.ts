@@ -122,15 +122,7 @@ async function mergeOfNight(shards: readonly ShardFolder<NightResults>[]): Promi
   const names = shards.map(({ name }) => name);
   const night = mergeNights(parts, wholeCommand(shards[0]?.results.command ?? ''), names);
   const { results, comparisons } = night;
-  // A pair that a budget had no time for is no failure; one that nobody tried, or was about to run, is.
-  const [missing] = missingOf(shards);
-  const unfinished = shards.find((shard) => shard.results.ended === 'unfinished');
-  const failed =
-    missing === undefined
-      ? unfinished === undefined
-        ? null
-        : `${unfinished.name} is not finished: go on with it by nightly --resume, and merge again`
-      : `shard ${missing}/${countOf(shards)} is missing`;
+  const [failed] = [...comparisons.values()].flatMap((comparison) => failureIn(comparison) ?? []);
   return {
     results,
     title: `a night of ${counted(results.cells.length, 'cell')}`,
@@ -139,9 +131,18 @@ async function mergeOfNight(shards: readonly ShardFolder<NightResults>[]): Promi
     write: (directory) => folders.writeMergedNight(directory, night),
     tell: (progress) => tellNight(progress, results),
     report: (directory, progress) => tellNightReports(directory, results, progress),
-    failed: failed ?? [...comparisons.values()].map(failureIn).find((each) => each !== null) ?? null,
+    failed: nightLacking(shards) ?? failed ?? null,
     exitCode: exitCodeOfNight(results),
   };
+}
+
+/** A pair that a budget had no time for is no failure; one that nobody came to is. */
+function nightLacking(shards: readonly ShardFolder<NightResults>[]): string | null {
+  const [missing] = missingOf(shards);
+  if (missing !== undefined) return `shard ${missing}/${countOf(shards)} is missing`;
+  const unfinished = shards.find(({ results }) => results.ended === 'unfinished');
+  if (unfinished === undefined) return null;
+  return `${unfinished.name} is not finished: go on with it by nightly --resume, and merge again`;
 }
 
 interface Kept {

@@ -11,6 +11,7 @@ import { registerExplore } from '../../../harness/cli/explore.ts';
 import { registerGc } from '../../../harness/cli/gc.ts';
 import { addRunOptions, runConfigFrom, type RunFlags } from '../../../harness/cli/options.ts';
 import { registerReplay } from '../../../harness/cli/replay.ts';
+import { registerMergeReports } from '../../../harness/cli/merge-reports.ts';
 import { registerReport } from '../../../harness/cli/report.ts';
 import { registerRun } from '../../../harness/cli/run.ts';
 import { registerScenario } from '../../../harness/cli/scenario.ts';
@@ -87,6 +88,13 @@ describe('flags', () => {
     expect(configOf('--nemesis', 'crash, pause,crash').nemesis).toEqual(['crash', 'pause']);
   });
 
+  it('of all faults mean those whose roles the replicas can fill', () => {
+    const all = configOf('--runtime', 'sim', '--nemesis', 'all').nemesis;
+    expect(all).toContain('rejoin-crash');
+    const ofTwo = configOf('--runtime', 'sim', '--nemesis', 'all', '--replication-factor', '2').nemesis;
+    expect(ofTwo).toEqual(all.filter((kind) => kind !== 'rejoin-crash'));
+  });
+
   it('of faults may weigh the kinds', () => {
     expect(configOf('--nemesis-weights', 'crash=5, pause=30').nemesisWeights).toEqual({ crash: 5, pause: 30 });
     expect(configOf().nemesisWeights).toBeUndefined();
@@ -106,6 +114,10 @@ describe('flags', () => {
     [
       ['--nemesis', 'rejoin-crash', '--runtime', 'sim', '--replication-factor', '2'],
       '--nemesis rejoin-crash: its roles are three replicas; raise --replication-factor (now 2)',
+    ],
+    [
+      ['--nemesis', 'partition', '--nemesis-weights', 'partition=2,crash=5'],
+      '--nemesis-weights crash=5: crash is none of the faults of this run; leave it out, or name it in --nemesis',
     ],
     [['--nemesis', 'fire'], `--nemesis: there is no "fire"; known are ${faultKinds.join(', ')}`],
     [['--defect', 'laziness'], '--defect: there is no "laziness"; known are truncate-none'],
@@ -194,7 +206,15 @@ const configurations: fc.Arbitrary<RunConfig> = fc
   .map((config) => {
     const { settleTimeoutMs, brokerSessionTimeoutMs, replicaLagTimeMaxMs, fetchMaxWaitMs } = config;
     const shortest = brokerSessionTimeoutMs + replicaLagTimeMaxMs + 4 * fetchMaxWaitMs;
-    return { ...config, settleTimeoutMs: shortest + settleTimeoutMs };
+    const { nemesis, nemesisWeights = {} } = config;
+    const weights = nemesis.flatMap((kind) =>
+      nemesisWeights[kind] === undefined ? [] : [[kind, nemesisWeights[kind]]],
+    );
+    return {
+      ...config,
+      settleTimeoutMs: shortest + settleTimeoutMs,
+      nemesisWeights: weights.length === 0 ? undefined : Object.fromEntries(weights),
+    };
   })
   .filter((config) => excessOf(config) === null);
 
@@ -240,6 +260,7 @@ describe('--help', () => {
     registerReplay,
     registerShrink,
     registerReport,
+    registerMergeReports,
     registerDoctor,
     registerGc,
   ];
