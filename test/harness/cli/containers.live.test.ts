@@ -38,7 +38,7 @@ describe.skipIf(!have.docker)('in containers', () => {
     expect(ended.err).toContain('--seed 3 --runtime docker --time-limit 2s --nemesis none');
     const directory = realpathSync(join(store, 'latest'));
     const files = ['data', 'history.jsonl', 'logs', 'report.html', 'results.json', 'run.json', 'schedule.json'];
-    expect(readdirSync(directory).sort()).toEqual([...files, 'trace.jsonl'].sort());
+    expect(readdirSync(directory).sort()).toEqual([...files, 'junit.xml', 'summary.md', 'trace.jsonl'].sort());
     expect(readdirSync(join(directory, 'data')).sort()).toEqual(['1', '2', '3', 'controller']);
     expect(leftovers()).toEqual([]);
   });

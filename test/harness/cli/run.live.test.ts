@@ -69,7 +69,7 @@ describe('a run without faults, on brokers of two builds', () => {
   it('leaves every file that docs/running.md promises, and no other', () => {
     const table = readFileSync('docs/running.md', 'utf8').split('## What it leaves')[1]?.split('\n## ')[0] ?? '';
     const promised = [...table.matchAll(/^\| `([a-z]+(?:\.[a-z]+)?)/gm)].map((match) => match[1] ?? '');
-    expect(promised).toHaveLength(8);
+    expect(promised).toHaveLength(10);
     expect(readdirSync(directory).sort()).toEqual([...new Set(promised)].sort());
     for (const node of ['1', '2', '3', 'controller']) {
       expect(existsSync(join(directory, 'logs', `${node}.log`))).toBe(true);
