@@ -14,6 +14,7 @@ import type { ReplicaFiles } from '../../checker/final-logs.ts';
 import type { HistorySource } from '../../checker/parse-history.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
+import { runOfNight } from '../nightly/is-night.ts';
 import { demandFile, mostTextBytes } from '../regular-file.ts';
 import { shellWord } from '../report/words.ts';
 import { parsePromises, parseRunFile, type RunFile } from '../schemas.ts';
@@ -97,9 +98,12 @@ function loadDirectory(directory: string, flags: PromiseFlags): CheckInput {
     const edn = join(directory, 'history.edn');
     if (existsSync(edn)) return loadHistory(edn, flags);
     const comparison = existsSync(join(directory, 'runs'));
+    const ofNight = runOfNight(directory);
     const hint = comparison
       ? 'it looks like a comparison: check one of the folders in its runs/'
-      : 'is it the folder of a run?';
+      : ofNight === null
+        ? 'is it the folder of a run?'
+        : `it looks like a night: check a run of one of its cells, such as ${shownPath(ofNight)}`;
     throw new UsageError(`${shownPath(directory)} holds no history.jsonl; ${hint}`);
   }
   const notes: string[] = [];

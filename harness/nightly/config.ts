@@ -101,10 +101,11 @@ export function readNightConfig(path: string): NightConfig {
   let value: unknown;
   try {
     demandFile(path, mostTextBytes);
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = JSON.parse(readFileSync(path, 'utf8'), refuseProto);
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR')
       throw new UsageError(`there is no ${path}: docs/nightly.md shows how to write one`);
+    if (error instanceof UsageError) throw new UsageError(`${path}: ${error.message}`);
     if (error instanceof SyntaxError) throw new UsageError(`${path} is not JSON: ${error.message.split('\n')[0]}`);
     if (error instanceof EnvironmentError) throw new UsageError(error.message);
     throw environmentErrorFrom(error, `${path} cannot be read`);
@@ -112,6 +113,12 @@ export function readNightConfig(path: string): NightConfig {
   const parsed = parseNightConfig(value);
   if ('flaw' in parsed) throw new UsageError(`${path}: ${parsed.flaw}`);
   return parsed.config;
+}
+
+/** The one field that would pass unseen, whatever a schema says. */
+function refuseProto(key: string, value: unknown): unknown {
+  if (key === '__proto__') throw new UsageError('__proto__: there is no such field; docs/nightly.md lists them');
+  return value;
 }
 
 /** Checks a parsed file: the config, or in one clause which field is wrong and why. */

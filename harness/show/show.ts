@@ -14,6 +14,7 @@ import { decompressors } from '../check/decompressors.ts';
 import { openHistory, openPackable } from '../check/history-file.ts';
 import { packable, replicasOf } from '../check/load-run.ts';
 import { UsageError } from '../errors.ts';
+import { runOfNight } from '../nightly/is-night.ts';
 import { completeObservations } from '../report/observed-lines.ts';
 import { counted } from '../report/words.ts';
 import { HistoryLife, ValuesAt } from './history-life.ts';
@@ -80,10 +81,13 @@ function filesOf(directory: string, given: string): Files {
   }
   const history = isFolder ? packable(directory, 'history.jsonl') : null;
   if (history === null) {
+    const ofNight = runOfNight(directory);
     const hint =
       isFolder && existsSync(join(directory, 'runs'))
         ? 'it looks like a comparison: name one of the folders in its runs/'
-        : 'give the folder of a run, such as store/latest';
+        : ofNight === null
+          ? 'give the folder of a run, such as store/latest'
+          : `it looks like a night: name a run of one of its cells, such as ${ofNight}`;
     throw new UsageError(`${given} holds no history.jsonl; ${hint}`);
   }
   const trace = packable(directory, 'trace.jsonl');

@@ -11,6 +11,7 @@ import type { Operation } from '../../checker/history.ts';
 import type { Schedule } from '../../nemesis/schedule.ts';
 import { readLines } from '../check/read-lines.ts';
 import { UsageError, environmentErrorFrom } from '../errors.ts';
+import { runOfNight } from '../nightly/is-night.ts';
 import { isForeignBuild } from '../foreign-build.ts';
 import { buildsByNode, foreignBuildsByNode } from '../plan/builds-by-node.ts';
 import type { RunConfig } from '../plan/config.ts';
@@ -142,6 +143,8 @@ function whatInstead(path: string): string {
     return `this is a comparison; name one of its runs, such as ${join(path, 'runs', runs[0] ?? '')}`;
   const finds = readdirSync(path).filter((name) => existsSync(join(path, name, 'run.json')));
   if (finds.length > 0) return `no run, but it holds some; name one, such as ${join(path, finds[0] ?? '')}`;
+  const ofNight = runOfNight(path);
+  if (ofNight !== null) return `this is a night; name a run of one of its cells, such as ${ofNight}`;
   return 'it holds no run.json; name the folder of a run, such as store/latest';
 }
 

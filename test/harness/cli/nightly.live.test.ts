@@ -89,6 +89,11 @@ describe('a night in the simulator', () => {
     const ended = await tidemark(['nightly', file, '--store', store]);
     expect(ended).toMatchObject({ code: 1, out: '' });
     expect(ended.err).toMatch(/^A promise was broken in 1 of 1 cell: hw in \d of 3 runs \(bad\.short\.mixed\)\.$/m);
+    const checked = await tidemark(['check', join(store, 'latest')]);
+    expect(checked.code).toBe(254);
+    expect(checked.err).toMatch(
+      /it looks like a night: check a run of one of its cells, such as .*\/bad\.short\.mixed\/runs\//,
+    );
   });
 
   it('stops where its budget ends: no cell is ahead, what was not run is no run, and nothing is left to resume', async () => {

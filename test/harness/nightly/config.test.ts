@@ -140,6 +140,8 @@ describe('reading the config file', () => {
     expect(() => readNightConfig(directory)).toThrow(`${directory} cannot be read: it is a folder`);
     writeFileSync(path, '{ "budget": "3h", }');
     expect(() => readNightConfig(path)).toThrow(`${path} is not JSON: `);
+    writeFileSync(path, '{ "builds": { "__proto__": { "control": "hw", "candidate": "epoch" } } }');
+    expect(() => readNightConfig(path)).toThrow(`${path}: __proto__: there is no such field`);
     writeFileSync(path, '{ "budget": "3h" }');
     expect(() => readNightConfig(path)).toThrow(`${path}: schemaVersion: `);
   });
