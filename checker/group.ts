@@ -19,13 +19,22 @@ const roots: ReadonlySet<AnomalyKind> = new Set([
 ]);
 
 /** What may explain others where nothing explains it, in the order in which they are asked. */
-const branches: ReadonlySet<AnomalyKind> = new Set([
+const branches: readonly string[] = [
   'committed-overwritten',
   'ack-conflict',
+  'never-committed',
   'inconsistent-offsets',
   'consumer-saw-uncommitted',
   'realtime-order',
-]);
+];
+
+/**
+ * A kind, but for reads of what was never committed: they are a cause of two values at one offset, since such a record may
+ * give way to another. A record that had been committed, was read and is gone has lost its place as the others there.
+ */
+function branchOf({ kind, labels }: Finding): string {
+  return labels.includes('never-committed') ? 'never-committed' : kind;
+}
 
 /** So many anomalies of one kind are explained; no more are ever listed. */
 const maxExplained = 200;
@@ -43,12 +52,12 @@ export function groupFindings(
     if (cause !== null) listIn(children, cause).push(finding);
     else {
       top.push(finding);
-      if (roots.has(finding.kind) || branches.has(finding.kind)) causes.add(finding);
+      if (roots.has(finding.kind) || branches.includes(branchOf(finding))) causes.add(finding);
     }
   };
   for (const finding of findings) if (roots.has(finding.kind)) place(finding);
-  for (const kind of branches) for (const finding of findings) if (finding.kind === kind) place(finding);
-  for (const finding of findings) if (!roots.has(finding.kind) && !branches.has(finding.kind)) place(finding);
+  for (const branch of branches) for (const finding of findings) if (branchOf(finding) === branch) place(finding);
+  for (const finding of findings) if (!roots.has(finding.kind) && !branches.includes(branchOf(finding))) place(finding);
   const explained = new Map<AnomalyKind, number>();
   return top.sort(bySeverity).map((finding) => {
     const count = explained.get(finding.kind) ?? 0;

@@ -118,6 +118,29 @@ describe('a consequence', () => {
     expect(grouped(found('poll-skip', shared), found(kind, shared))).toEqual({ [kind]: ['poll-skip'] });
   });
 
+  it('of a read of what was never committed are two values at its offset, not at another', () => {
+    const never = found('consumer-saw-uncommitted', { ...at(3), rows: [1], labels: ['never-committed'] });
+    expect(grouped(found('inconsistent-offsets', { ...at(3), rows: [1, 2] }), never)).toEqual({
+      'consumer-saw-uncommitted': ['inconsistent-offsets'],
+    });
+    // Both of these were committed: the read has nothing to do with it.
+    expect(grouped(found('inconsistent-offsets', { ...at(4), rows: [2, 3] }), never)).toEqual({
+      'inconsistent-offsets': [],
+      'consumer-saw-uncommitted': [],
+    });
+    // What was committed when it was read gave way as one of the two.
+    const vanished = found('consumer-saw-uncommitted', { ...at(3), rows: [1], labels: ['vanished'] });
+    expect(grouped(vanished, found('inconsistent-offsets', { ...at(3), rows: [1, 2] }))).toEqual({
+      'inconsistent-offsets': ['consumer-saw-uncommitted'],
+    });
+    // Losses come first.
+    for (const kind of ['lost-acked-write', 'committed-overwritten', 'ack-conflict'] as const) {
+      expect(grouped(never, found('inconsistent-offsets', at(3)), found(kind, at(3)))).toEqual({
+        [kind]: ['consumer-saw-uncommitted', 'inconsistent-offsets'],
+      });
+    }
+  });
+
   it('of an order by time is no order by time, and no order of sends within one operation', () => {
     const shared = { rows: [1] };
     const order = found('realtime-order', shared);
