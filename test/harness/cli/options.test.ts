@@ -10,11 +10,13 @@ import { registerDoctor } from '../../../harness/cli/doctor.ts';
 import { registerExplore } from '../../../harness/cli/explore.ts';
 import { registerGc } from '../../../harness/cli/gc.ts';
 import { addRunOptions, runConfigFrom, type RunFlags } from '../../../harness/cli/options.ts';
+import { registerBundle } from '../../../harness/cli/bundle.ts';
 import { registerReplay } from '../../../harness/cli/replay.ts';
 import { registerMergeReports } from '../../../harness/cli/merge-reports.ts';
 import { registerReport } from '../../../harness/cli/report.ts';
 import { registerRun } from '../../../harness/cli/run.ts';
 import { registerScenario } from '../../../harness/cli/scenario.ts';
+import { registerServe } from '../../../harness/cli/serve.ts';
 import { registerShrink } from '../../../harness/cli/shrink.ts';
 import { registerUp } from '../../../harness/cli/up.ts';
 import { drawConfig } from '../../../harness/explore/draws.ts';
@@ -261,6 +263,8 @@ describe('--help', () => {
     registerShrink,
     registerReport,
     registerMergeReports,
+    registerServe,
+    registerBundle,
     registerDoctor,
     registerGc,
   ];
