@@ -128,7 +128,7 @@ function figuresTable(cells: readonly NightCell[]): Markup {
     sides.map(
       ({ cell, build, first }) =>
         html`<tr>
-          <th scope="row">${first ? cell.name : null}</th>
+          ${first ? html`<th scope="row" rowspan="2">${cell.name}</th>` : null}
           <td>${build.build}</td>
           <td class="number">${build.runs}</td>
           <td class="number">
@@ -139,7 +139,7 @@ function figuresTable(cells: readonly NightCell[]): Markup {
           <td class="number">${percent(build.rate)}</td>
           <td>${intervalInWords(build)}</td>
           <td>${kindsInWords(build)}</td>
-          <td class="number">${first ? pOf(cell, cells.length) : null}</td>
+          ${first ? html`<td class="number" rowspan="2">${pOf(cell, cells.length)}</td>` : null}
         </tr>`,
     ),
   );

@@ -26,7 +26,7 @@ export function pairOf(seed: number, control: Verdict, candidate: Verdict, expos
   };
 }
 
-export function nameOfCell(name: string, sameBuilds = false): CellName {
+function nameOfCell(name: string, sameBuilds = false): CellName {
   const [builds = '', workload = '', faults = ''] = name.split('.');
   return { name, builds, workload, faults, folder: name, sameBuilds };
 }
