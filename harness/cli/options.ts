@@ -25,6 +25,7 @@ import {
   topicOf,
   type RunConfig,
 } from '../plan/config.ts';
+import { jointFlawOf, leastReplicasFor, type JointNames } from '../plan/joint-rules.ts';
 import {
   excessOf,
   greatestSeed,
@@ -200,6 +201,7 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
     throw new UsageError(`${build} runs in containers only, with \`run\`, \`compare\` and \`up\``);
   }
   const { notAwaited = [] } = flags;
+  const nemesis = nemesisFrom(flags, runtime);
   const config: RunConfig = {
     build,
     defects: flags.defect,
@@ -218,7 +220,7 @@ export function runConfigFrom(flags: RunFlags, build: string, seed: number, runt
     timeLimitMs: flags.timeLimit,
     settleTimeoutMs: flags.settleTimeout,
     clientTimeoutMs: flags.clientTimeout,
-    nemesis: nemesisFrom(flags.nemesis, runtime, flags.besideForeign ?? false),
+    nemesis,
     ...(flags.nemesisWeights === undefined ? {} : { nemesisWeights: flags.nemesisWeights }),
     ...(notAwaited.length === 0 ? {} : { notAwaited }),
     nemesisIntervalMs: flags.nemesisInterval,
@@ -287,68 +289,68 @@ export function drawSeed(): number {
   return randomInt(1, 1_000_000_000);
 }
 
-/** The kinds of fault, all of which the runtime has to be able to bring about. */
+/** The kinds of fault, all of which the runtime has to be able to bring about, and the replicas to bear. */
 function nemesisFrom(
-  wanted: RunFlags['nemesis'],
+  { nemesis: wanted, nemesisWeights = {}, replicationFactor, besideForeign = false }: RunFlags,
   runtime: RunConfig['runtime'],
-  foreign: boolean,
 ): readonly FaultKind[] {
-  const able = foreign
+  const able = besideForeign
     ? faultKindsOf[runtime].filter((kind) => foreignFaultKinds.includes(kind))
     : faultKindsOf[runtime];
-  if (wanted === 'all') return able;
-  const strange = wanted.find((kind) => !able.includes(kind));
-  if (strange !== undefined && foreign) {
+  const kinds = wanted === 'all' ? able.filter((kind) => leastReplicasFor([kind]) <= replicationFactor) : wanted;
+  const strange = kinds.find((kind) => !able.includes(kind));
+  if (strange !== undefined && besideForeign) {
     throw new UsageError(`--nemesis ${strange}: that cannot be done to brokers that others wrote; leave it out`);
   }
   if (strange !== undefined) {
     throw new UsageError(`--nemesis ${strange}: runtime ${runtime} cannot do that; leave it out, or use --runtime sim`);
   }
-  return wanted;
+  if (leastReplicasFor(kinds) > replicationFactor) {
+    throw new UsageError(
+      `--nemesis rejoin-crash: its roles are three replicas; raise --replication-factor (now ${replicationFactor})`,
+    );
+  }
+  const idle = Object.entries(nemesisWeights).find(([kind]) => !kinds.some((known) => known === kind));
+  if (idle !== undefined) {
+    throw new UsageError(
+      `--nemesis-weights ${idle.join('=')}: ${idle[0]} is none of the faults of this run; leave it out, or name it in --nemesis`,
+    );
+  }
+  return kinds;
 }
 
-/** Rules that bind several flags. */
+const flagNames: JointNames = {
+  brokers: '--nodes',
+  replicationFactor: '--replication-factor',
+  minInsyncReplicas: '--min-insync',
+  settleTimeoutMs: '--settle-timeout',
+  replicaLagTimeMaxMs: '--replica-lag-time',
+  brokerSessionTimeoutMs: '--session-timeout',
+  heartbeatIntervalMs: '--heartbeat-interval',
+  fetchMaxWaitMs: '--fetch-wait',
+};
+
+/** Rules that bind several flags, but for those of the faults. */
 function checkTogether(flags: RunFlags, build: string): void {
   const flaw = isForeignBuild(build) ? foreignFlaw(flags, build) : buildsByNode(build, flags.nodes, buildNames);
   if (typeof flaw === 'string') throw new UsageError(flaw);
   if (flags.description !== undefined && flags.besideForeign !== true) {
     throw new UsageError(`--description ${flags.description}: it describes an image:<ref>, and no build is one`);
   }
-  if (flags.replicationFactor > flags.nodes) {
-    throw new UsageError(
-      `--replication-factor ${flags.replicationFactor} needs as many brokers: lower it, or raise --nodes (now ${flags.nodes})`,
-    );
-  }
-  if (flags.minInsync > flags.replicationFactor) {
-    throw new UsageError(
-      `--min-insync ${flags.minInsync} exceeds --replication-factor ${flags.replicationFactor}: no write could ever be acknowledged`,
-    );
-  }
-  if (flags.nemesis !== 'all' && flags.nemesis.includes('rejoin-crash') && flags.replicationFactor < 3) {
-    throw new UsageError(
-      `--nemesis rejoin-crash: its roles are three replicas; raise --replication-factor (now ${flags.replicationFactor})`,
-    );
-  }
-  if (flags.sessionTimeout < 2 * flags.heartbeatInterval) {
-    throw new UsageError(
-      `--session-timeout ${flags.sessionTimeout}ms must be at least twice --heartbeat-interval ${flags.heartbeatInterval}ms`,
-    );
-  }
-  if (flags.settleTimeout < shortestSettling(flags)) {
-    throw new UsageError(
-      `--settle-timeout ${flags.settleTimeout}ms is less than a healthy cluster may need after a fault: give it ${shortestSettling(flags)}ms at least`,
-    );
-  }
-  if (flags.replicaLagTime < 2 * flags.fetchWait) {
-    throw new UsageError(
-      `--replica-lag-time ${flags.replicaLagTime}ms must be at least twice --fetch-wait ${flags.fetchWait}ms, or healthy followers leave the ISR`,
-    );
-  }
-}
-
-/** What a healthy cluster may need after a fault, until followers are back in the ISR and everything rests. */
-function shortestSettling({ sessionTimeout, replicaLagTime, fetchWait }: RunFlags): number {
-  return sessionTimeout + replicaLagTime + 4 * fetchWait;
+  const joint = jointFlawOf(
+    {
+      brokers: flags.nodes,
+      replicationFactor: flags.replicationFactor,
+      minInsyncReplicas: flags.minInsync,
+      settleTimeoutMs: flags.settleTimeout,
+      replicaLagTimeMaxMs: flags.replicaLagTime,
+      brokerSessionTimeoutMs: flags.sessionTimeout,
+      heartbeatIntervalMs: flags.heartbeatInterval,
+      fetchMaxWaitMs: flags.fetchWait,
+    },
+    flagNames,
+  );
+  if (joint !== null) throw new UsageError(joint);
 }
 
 function concurrencyFrom(text: string, nodes: number): number {

@@ -32,6 +32,13 @@ export function foreignBuildsByNode(specification: string, brokers: number): Rea
   );
 }
 
+/** The highest node that a specification by node names, so many brokers as it is meant for; null where it names none. */
+export function highestNodeIn(specification: string): number | null {
+  const nodes = specification.matchAll(/(?:^|,)\s*(?:\d+-)?(\d+)=/g).map(([, node]) => Number(node));
+  const highest = Math.max(0, ...nodes);
+  return highest === 0 ? null : highest;
+}
+
 function namesByNode(
   specification: string,
   brokers: number,

@@ -35,7 +35,12 @@ export function excessInSimulator(
   operations: number,
   { replicationFactor }: Pick<Size, 'replicationFactor'>,
 ): string | null {
-  const most = Math.floor(mostSimulatedAppends / replicationFactor);
+  const most = mostSimulatedOperations(replicationFactor);
   if (operations <= most) return null;
   return `the simulator holds a whole run in memory: ${most} operations at this replication factor, and these are ${Math.round(operations)}; lower the rate or the time limit, or use another runtime`;
+}
+
+/** What the simulator holds. */
+export function mostSimulatedOperations(replicationFactor: number): number {
+  return Math.floor(mostSimulatedAppends / replicationFactor);
 }

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawConfig, type Pins } from '../../../harness/explore/draws.ts';
-import { faultKindsOf } from '../../../harness/plan/config.ts';
+import { faultKindsOf, type RunConfig } from '../../../harness/plan/config.ts';
 
 const kinds = faultKindsOf.sim;
 
@@ -50,11 +50,37 @@ describe('drawing a configuration', () => {
     );
   });
 
-  it('shifts no other draw by a pin', () => {
-    for (let seed = 0; seed < 20; seed += 1) {
-      const free = drawConfig('hw', seed, {}, kinds);
-      const pinned = drawConfig('hw', seed, { rate: 77, timeLimitMs: 60_000 }, kinds);
-      expect(pinned).toEqual({ ...free, rate: 77, timeLimitMs: 60_000 });
+  /** Each pin, and what a rule binds to it. */
+  it.each<[Pins, readonly (keyof RunConfig)[]]>([
+    [{ brokers: 5 }, ['replicationFactor', 'minInsyncReplicas']],
+    [{ replicationFactor: 3 }, ['brokers', 'minInsyncReplicas', 'nemesis', 'nemesisWeights']],
+    [{ minInsyncReplicas: 1 }, []],
+    [{ partitions: 7 }, []],
+    [{ rate: 77 }, []],
+    [{ concurrency: 5 }, []],
+    [{ concurrencyPerBroker: 2 }, ['concurrency']],
+    [{ timeLimitMs: 60_000 }, []],
+    [{ nemesis: ['crash', 'pause'] }, ['nemesisWeights']],
+    [{ nemesisWeights: { crash: 3 } }, ['nemesisWeights']],
+    [{ nemesisIntervalMs: 900 }, []],
+    [{ settleTimeoutMs: 20_000 }, []],
+    [{ clientTimeoutMs: 700 }, []],
+    [{ replicaLagTimeMaxMs: 1_200 }, ['fetchMaxWaitMs']],
+    [{ brokerSessionTimeoutMs: 900 }, []],
+    [{ heartbeatIntervalMs: 150 }, []],
+    [{ fetchMaxWaitMs: 70 }, ['replicaLagTimeMaxMs']],
+    [{ highWatermarkCheckpointIntervalMs: 333 }, []],
+    [{ uncleanElection: true, acks: 1, defects: ['truncate-none'] }, []],
+  ])('shifts no other draw by the pin %j', (pin, bound) => {
+    const fields = Object.fromEntries(Object.entries(pin).filter(([field]) => field !== 'concurrencyPerBroker'));
+    const others = (config: RunConfig): Partial<RunConfig> => {
+      const kept = Object.entries(config).filter(([field]) => !(field in fields || bound.some((one) => one === field)));
+      return Object.fromEntries(kept) as Partial<RunConfig>;
+    };
+    for (let seed = 0; seed < 60; seed += 1) {
+      const pinned = drawConfig('hw', seed, pin, kinds);
+      expect(others(pinned)).toEqual(others(drawConfig('hw', seed, {}, kinds)));
+      if (pin.nemesisWeights === undefined) expect(pinned).toMatchObject(fields);
     }
   });
 
