@@ -167,7 +167,8 @@ function named(cells: readonly NightCell[], say: (cell: NightCell) => string): s
 
 function unrunIn({ cells, ended, budgetMs }: NightResults, done: number): string {
   const declared = cells.reduce((sum, cell) => sum + cell.declared, 0);
-  if (done === declared) return '';
+  // The last pair may be half a one.
+  if (done === declared) return ended === 'unfinished' ? '; the night is not finished' : '';
   const many = `; only ${done} of ${counted(declared, 'pair')} ${done === 1 ? 'was' : 'were'} run`;
   if (ended === 'budget') return `${many}, since the budget of ${budgetInWords(budgetMs)} ended`;
   return ended === 'unfinished' ? `${many} so far` : many;

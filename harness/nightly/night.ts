@@ -199,7 +199,7 @@ function takePair(
   const isWorthALine = counts || candidate.valid === 'unknown' || control.valid === 'unknown';
   const tell = isWorthALine ? progress.line : progress.step;
   tell(
-    `pair ${record.done} of ${record.declared} · ${cell.name} seed ${turn.seed} · ${cell.labels.control}: ${cameOut(control, cell.sameBuilds)}; ${cell.labels.candidate}: ${cameOut(candidate, true)} (${(tookMs / 1000).toFixed(1)} s)`,
+    `pair ${isOver ? record.done : record.done + 1} of ${record.declared} · ${cell.name} seed ${turn.seed} · ${cell.labels.control}: ${cameOut(control, cell.sameBuilds)}; ${cell.labels.candidate}: ${cameOut(candidate, true)} (${(tookMs / 1000).toFixed(1)} s)`,
   );
   return unwritten;
 }

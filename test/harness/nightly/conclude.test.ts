@@ -85,6 +85,13 @@ describe('the verdict of a night', () => {
     );
   });
 
+  it('says that it is not finished, also where its last pair is half a one', () => {
+    const results = night([cellOf('x.y.a', [...pairs().slice(0, 5), pairOf(6, 'unknown', 'unknown')])], {
+      ended: 'unfinished',
+    });
+    expect(results.verdict).toMatch(/; the night is not finished\.$/);
+  });
+
   it('says nothing for a night in which no pair was run', () => {
     const results = night([cellOf('x.y.a', [], { declared: 6 })], { ended: 'budget', budgetMs: 45_000 });
     expect([results.valid, exitCodeOfNight(results)]).toEqual(['unknown', 2]);
