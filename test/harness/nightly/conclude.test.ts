@@ -1,27 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { NightResults, PairResults, Verdict } from '../../../checker/results.ts';
-import {
-  concludeNight,
-  exitCodeOfNight,
-  type ConcludedCell,
-  type NightFacts,
-} from '../../../harness/nightly/conclude.ts';
+import { exitCodeOfNight, type ConcludedCell, type NightFacts } from '../../../harness/nightly/conclude.ts';
 import { parseResults } from '../../../harness/schemas.ts';
-import { cellOf, pairOf } from './pairs.ts';
+import { cellOf, nightOf, pairOf } from './pairs.ts';
 
 function night(cells: readonly ConcludedCell[], facts: Partial<NightFacts> = {}): NightResults {
-  const results = concludeNight(
-    {
-      runtime: 'sim',
-      seeds: { from: 1, count: 6 },
-      command: 'npm run tidemark -- nightly n.json',
-      budgetMs: 3 * 3_600_000,
-      usedMs: 5_000,
-      ended: 'all-run',
-      ...facts,
-    },
-    cells,
-  );
+  const results = nightOf(cells, { budgetMs: 3 * 3_600_000, ...facts });
   expect(parseResults(JSON.parse(JSON.stringify(results)))).toEqual({ results });
   return results;
 }

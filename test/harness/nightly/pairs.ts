@@ -1,8 +1,8 @@
 /** Pairs and cells for tests of nights, told by what came out. */
-import type { ComparisonResults, PairResults, PairedRun, Verdict } from '../../../checker/results.ts';
+import type { ComparisonResults, NightResults, PairResults, PairedRun, Verdict } from '../../../checker/results.ts';
 import { comparePairs } from '../../../harness/compare/verdict.ts';
 import type { CellName } from '../../../harness/nightly/cells.ts';
-import type { ConcludedCell } from '../../../harness/nightly/conclude.ts';
+import { concludeNight, type ConcludedCell, type NightFacts } from '../../../harness/nightly/conclude.ts';
 import type { Shard } from '../../../harness/plan/shard.ts';
 
 function run(directory: string, valid: Verdict, exposures: number): PairedRun {
@@ -53,4 +53,20 @@ export function cellOf(name: string, pairs: readonly PairResults[], told: Told =
     pairs,
   );
   return { cell: nameOfCell(name, sameBuilds), comparison };
+}
+
+/** The night of these cells, with six seeds from 1 up. */
+export function nightOf(cells: readonly ConcludedCell[], facts: Partial<NightFacts> = {}): NightResults {
+  return concludeNight(
+    {
+      runtime: 'sim',
+      seeds: { from: 1, count: 6 },
+      command: 'npm run tidemark -- nightly n.json',
+      budgetMs: 3_600_000,
+      usedMs: 61_400,
+      ended: 'all-run',
+      ...facts,
+    },
+    cells,
+  );
 }

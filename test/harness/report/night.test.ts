@@ -1,23 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { NightResults } from '../../../checker/results.ts';
-import { concludeNight, type ConcludedCell } from '../../../harness/nightly/conclude.ts';
 import { renderNight } from '../../../harness/report/night.ts';
-import { cellOf, pairOf } from '../nightly/pairs.ts';
+import { cellOf, nightOf, pairOf } from '../nightly/pairs.ts';
 
 const seeds = [1, 2, 3, 4, 5, 6];
 const kept = seeds.map((seed) => pairOf(seed, false, true));
-
-function night(cells: readonly ConcludedCell[], changes: Partial<NightResults> = {}): NightResults {
-  const facts = {
-    runtime: 'sim',
-    seeds: { from: 1, count: 6 },
-    command: 'npm run tidemark -- nightly n.json',
-    budgetMs: 3_600_000,
-    usedMs: 61_400,
-    ended: 'all-run',
-  } as const;
-  return { ...concludeNight(facts, cells), ...changes };
-}
 
 /** A page as it reads. */
 function textOf(page: string): string {
@@ -28,7 +14,7 @@ function textOf(page: string): string {
 }
 
 describe('the report of a night', () => {
-  const results = night([
+  const results = nightOf([
     cellOf(
       'x.y.calm',
       seeds.map((seed) => pairOf(seed, true, true)),
@@ -58,7 +44,7 @@ describe('the report of a night', () => {
   it('leads to the report of each cell, and never out of the folder', () => {
     expect(page).toContain('href="./x.y.rough/report.html"');
     const [cell] = results.cells;
-    const hostile = night([], { cells: [{ ...cell!, name: '<b>', builds: '<i>', folder: '../../etc' }] });
+    const hostile = { ...results, cells: [{ ...cell!, name: '<b>', builds: '<i>', folder: '../../etc' }] };
     const other = renderNight('store/nightly/1', hostile);
     expect(other).toContain('href="./etc/report.html"');
     expect(other).not.toContain('<i>');

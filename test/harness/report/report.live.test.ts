@@ -1,13 +1,15 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeComparisonReport } from '../../../harness/report/comparison.ts';
+import { writeNightReport } from '../../../harness/report/night.ts';
 import { writeRunReport } from '../../../harness/report/run.ts';
 import { s1a, s1aPrime } from '../../checker/schedules.ts';
 import { have } from '../../require.ts';
+import { nightOf, pairOf, cellOf } from '../nightly/pairs.ts';
 import { temporaryFolder, writeComparisonFolder, writeRunFolder } from './folder.ts';
 
 const quiet = [
@@ -30,7 +32,7 @@ interface Seen {
 
 describe.skipIf(!have.chromium)('a report in a browser', () => {
   const directory = temporaryFolder();
-  const pages = { run: '', comparison: '', clean: '' };
+  const pages = { run: '', comparison: '', clean: '', night: '' };
   let browser: Browser;
 
   beforeAll(async () => {
@@ -42,6 +44,10 @@ describe.skipIf(!have.chromium)('a report in a browser', () => {
     mkdirSync(join(directory, 'comparison'));
     writeComparisonFolder(join(directory, 'comparison'));
     pages.comparison = writeComparisonReport(join(directory, 'comparison'));
+    mkdirSync(join(directory, 'night'));
+    const cells = ['x.y.calm', 'x.y.rough', 'x.z.calm'].map((name) => cellOf(name, [pairOf(1, false, true)]));
+    writeFileSync(join(directory, 'night', 'results.json'), JSON.stringify(nightOf(cells)));
+    pages.night = writeNightReport(join(directory, 'night'));
   });
   afterAll(async () => {
     await browser.close();
@@ -79,6 +85,13 @@ describe.skipIf(!have.chromium)('a report in a browser', () => {
     },
   );
 
+  it('links a night to its cells, and asks for nothing', async () => {
+    await open('night', {}, async ({ page, requests, complaints }) => {
+      await expect(page.locator('a[href="./x.y.rough/report.html"]').count()).resolves.toBe(1);
+      expect([...requests, ...complaints]).toEqual([]);
+    });
+  });
+
   it('says everything with scripts switched off', async () => {
     await open('run', { javaScriptEnabled: false }, async ({ page, complaints }) => {
       const text = await page.locator('body').innerText();
@@ -95,6 +108,8 @@ describe.skipIf(!have.chromium)('a report in a browser', () => {
     ['clean', 'light'],
     ['comparison', 'light'],
     ['comparison', 'dark'],
+    ['night', 'light'],
+    ['night', 'dark'],
   ] as const)('has no accessibility fault that axe can find: %s, %s', async (name, colorScheme) => {
     await open(name, { colorScheme }, async ({ page }) => {
       await page.evaluate(axe);
@@ -108,7 +123,7 @@ describe.skipIf(!have.chromium)('a report in a browser', () => {
   });
 
   it.each([320, 768, 1440, 2400])('never scrolls sideways as a whole, at %i pixels', async (width) => {
-    for (const name of ['run', 'comparison'] as const) {
+    for (const name of ['run', 'comparison', 'night'] as const) {
       await open(name, { viewport: { width, height: 800 } }, async ({ page }) => {
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         expect(wide).toBeLessThanOrEqual(width);
