@@ -10,21 +10,17 @@ import { rolesOfComposite } from '../../nemesis/faults/index.ts';
 import type { Fault, Schedule, Step } from '../../nemesis/schedule.ts';
 import { keyOf } from '../client/operations.ts';
 import type { RunConfig } from '../plan/config.ts';
+import { jointFlawOf } from '../plan/joint-rules.ts';
 import { excessInSimulator, excessOf } from '../plan/limits.ts';
 import type { LoadPlan, PlannedOperation } from '../sim/simulation.ts';
 
 /** In one clause with its place; null where the configuration contradicts nothing. */
 export function flawOfConfig(config: RunConfig): string | null {
-  const { brokers, replicationFactor, minInsyncReplicas, defects } = config;
-  const strange = defects.find((name) => !isDefect(name));
+  const strange = config.defects.find((name) => !isDefect(name));
   if (strange !== undefined) {
     return `defects: there is no "${strange}"; known are ${Object.keys(knownDefects).join(', ')}`;
   }
-  if (replicationFactor > brokers) return `replicationFactor: ${replicationFactor} replicas need as many brokers`;
-  if (minInsyncReplicas > replicationFactor) {
-    return `minInsyncReplicas: ${minInsyncReplicas} of ${replicationFactor} replicas can never be in sync`;
-  }
-  return null;
+  return jointFlawOf(config);
 }
 
 /** The same of the faults, in a run of that configuration. */

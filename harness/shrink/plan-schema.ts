@@ -2,12 +2,12 @@
  * The shapes of `schedule.json`, `load.json` and the configuration in `run.json`, as schemas: a plan may have been
  * edited by hand, and what is played must be what stands there.
  *
- * A field that a configuration of an older run does not have is filled in with its default. A field of a schedule or a load
- * that nobody knows is refused: whoever wrote it meant something by it.
+ * A field that a configuration of an older run does not have is filled in with its default. A field that nobody knows is
+ * refused: whoever wrote it meant something by it.
  */
 import { z } from 'zod';
 import { awaitedNames } from '../../nemesis/awaited.ts';
-import type { Fault, Schedule } from '../../nemesis/schedule.ts';
+import type { Fault, FaultKind, Schedule } from '../../nemesis/schedule.ts';
 import { faultKinds } from '../../nemesis/faults/index.ts';
 import type { RunConfig } from '../plan/config.ts';
 import { defaultRunConfig } from '../plan/config.ts';
@@ -138,9 +138,11 @@ const loadSchema: z.ZodType<LoadPlan> = z.strictObject({
 
 const upTo = (max: number) => z.number().int().min(1).max(max);
 const duration = upTo(longestMs);
-const configSchema: z.ZodType<RunConfig> = z.object({
+const kind = z.enum(faultKinds as readonly [FaultKind, ...FaultKind[]]);
+const configSchema: z.ZodType<RunConfig> = z.strictObject({
   build: z.string(),
   defects: z.array(z.string()),
+  description: z.string().exactOptional(),
   runtime: z.enum(['sim', 'local', 'docker']),
   seed: count,
   brokers: upTo(mostBrokers),
@@ -155,8 +157,8 @@ const configSchema: z.ZodType<RunConfig> = z.object({
   timeLimitMs: ms,
   settleTimeoutMs: duration,
   clientTimeoutMs: duration,
-  nemesis: z.array(z.enum(faultKinds as readonly [Fault['kind'], ...Fault['kind'][]])),
-  nemesisWeights: z.record(z.string(), z.number()).exactOptional(),
+  nemesis: z.array(kind),
+  nemesisWeights: z.partialRecord(kind, z.number().positive()).exactOptional(),
   notAwaited: z.array(z.enum(awaitedNames)).exactOptional(),
   nemesisIntervalMs: duration,
   replicaLagTimeMaxMs: duration,
@@ -165,6 +167,7 @@ const configSchema: z.ZodType<RunConfig> = z.object({
   fetchMaxWaitMs: duration,
   highWatermarkCheckpointIntervalMs: duration,
   leaveRunning: z.boolean(),
+  patience: z.strictObject({ recoveryMs: ms, electionMs: ms, slowMoves: z.boolean() }).exactOptional(),
 });
 
 /** The schedule, or in one clause what is wrong with it. */
@@ -185,6 +188,7 @@ function parsed<T>(schema: z.ZodType<T>, value: unknown): T | string {
   const checked = schema.safeParse(value);
   if (checked.success) return value as T;
   const [issue] = checked.error.issues;
-  const where = issue === undefined || issue.path.length === 0 ? 'the whole' : issue.path.map(String).join('.');
-  return `${where}: ${issue?.message ?? 'it has another shape'}`;
+  if (issue === undefined) return 'it has another shape';
+  if (issue.path.length > 0) return `${issue.path.map(String).join('.')}: ${issue.message}`;
+  return issue.code === 'unrecognized_keys' ? issue.message : `the whole: ${issue.message}`;
 }

@@ -93,8 +93,14 @@ export function planOn(plan: StoredPlan, build: string | undefined, runtime: Run
   return { ...plan, config };
 }
 
+const partsOfPlan: readonly string[] = ['configuration', 'schedule', 'load'];
+
 function readPlanFile(path: string): StoredPlan {
   const file = readJson(path);
+  const strange = Object.keys(file).find((name) => !partsOfPlan.includes(name));
+  if (strange !== undefined) {
+    throw new UsageError(`${path}: "${strange}" is no part of a plan; they are ${partsOfPlan.join(', ')}`);
+  }
   return planFrom(path, file['configuration'], path, file['schedule'], { where: path, value: file['load'] });
 }
 

@@ -43,8 +43,17 @@ describe('a plan of our own', () => {
 describe('a configuration', () => {
   it.each<[Partial<RunConfig>, RegExp]>([
     [{ defects: ['laziness'] }, /^defects: there is no "laziness"; known are truncate-none/],
-    [{ replicationFactor: 4 }, /^replicationFactor: 4 replicas need/],
-    [{ replicationFactor: 1 }, /^minInsyncReplicas: 2 of 1 replicas/],
+    [{ replicationFactor: 4 }, /^replicationFactor 4 needs as many brokers: lower it, or raise brokers \(now 3\)$/],
+    [{ replicationFactor: 1 }, /^minInsyncReplicas 2 exceeds replicationFactor 1: no write could ever/],
+    [
+      { brokerSessionTimeoutMs: 300 },
+      /^brokerSessionTimeoutMs 300ms must be at least twice heartbeatIntervalMs 300ms$/,
+    ],
+    [
+      { replicaLagTimeMaxMs: 100 },
+      /^replicaLagTimeMaxMs 100ms must be at least twice fetchMaxWaitMs 500ms, or healthy/,
+    ],
+    [{ settleTimeoutMs: 500 }, /^settleTimeoutMs 500ms is less than a healthy cluster may need after a fault: give it/],
   ])('with %j contradicts itself', (overrides, flaw) => {
     expect(flawOfConfig({ ...config, ...overrides })).toMatch(flaw);
   });

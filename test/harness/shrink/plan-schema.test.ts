@@ -1,7 +1,7 @@
 /** Every plan that can be drawn is one that can be read back; what is not a plan is named in one clause. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { defaultRunConfig, faultKindsOf } from '../../../harness/plan/config.ts';
+import { defaultRunConfig, faultKindsOf, foreignRunConfig } from '../../../harness/plan/config.ts';
 import { planOf } from '../../../harness/run/plan.ts';
 import { parseConfig, parseLoad, parseSchedule } from '../../../harness/shrink/plan-schema.ts';
 import { caseOf, requestOf } from './failing.ts';
@@ -40,7 +40,26 @@ test('what is wrong is said with its place', () => {
   expect(parseConfig({ ...requestOf().config, brokers: 0 })).toMatch(/^brokers: /);
 });
 
-test('a field that nobody knows is refused, in a schedule and in a load', () => {
+test('a configuration of brokers that others wrote comes back as it was, with its weights', () => {
+  const { config } = requestOf({
+    ...foreignRunConfig,
+    build: 'image:example/broker:1',
+    runtime: 'docker',
+    description: 'broker.json',
+    notAwaited: ['hw'],
+    nemesisWeights: { crash: 5 },
+  });
+  expect(config.patience).toBeDefined();
+  expect(parseConfig(JSON.parse(JSON.stringify(config)) as Record<string, unknown>)).toEqual(config);
+});
+
+test('a field that nobody knows is refused, in a configuration, a schedule and a load', () => {
+  const { config } = requestOf();
+  expect(parseConfig({ ...config, ratte: 3 })).toMatch(/^Unrecognized key: "ratte"$/);
+  expect(parseConfig({ ...config, nemesisWeights: { flood: 2 } })).toMatch(/^nemesisWeights.*flood/);
+  expect(parseConfig({ ...config, patience: { ...foreignRunConfig.patience, ratte: 3 } })).toMatch(
+    /^patience: .*ratte/,
+  );
   const { schedule } = requestOf({ nemesis: ['handover-crash'] });
   const [fault] = schedule.faults;
   if (fault === undefined || !('steps' in fault)) throw new Error('it has no composite');
