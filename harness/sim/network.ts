@@ -261,12 +261,12 @@ export class Network {
     this.sendEnd(lane.connection.responses);
   }
 
-  /** What a hold stops now and somebody still waits for, in the order in which it was stopped. */
-  heldBy(hold: Hold): HeldMessage[] {
+  /** What of this is stopped now and somebody still waits for, in the order in which it was stopped. */
+  heldBy(matches: Hold['matches']): HeldMessage[] {
     return this.#stopped.flatMap((lane) => {
       const message = lane.first;
       const waitedFor = message !== null && lane.connection.requesterOpen && lane.connection.responderOpen;
-      return waitedFor && hold.matches(lane, message) ? [{ lane, message }] : [];
+      return waitedFor && matches(lane, message) ? [{ lane, message }] : [];
     });
   }
 

@@ -54,12 +54,16 @@ export interface Read {
   readonly records: readonly { readonly offset: number; readonly value: string }[];
 }
 
+/** A message that a step names. */
+interface Meant {
+  readonly what: string;
+  readonly matches: Hold['matches'];
+}
+
 const NS_PER_MS = 1e6;
 /** How long a step waits for what it needs, in virtual time. */
 const PATIENCE_MS = 30_000;
 const [PRODUCE_VERSION, FETCH_VERSION, CREATE_TOPICS_VERSION, MOVE_LEADER_VERSION] = [7, 11, 4, 0];
-/** Names that stand for somebody else. */
-const reservedNames: ReadonlySet<string> = new Set(['controller', 'clients', 'admin']);
 /** A client that gives up on nothing. */
 const NEVER_MS = 3_600_000;
 
@@ -196,7 +200,6 @@ export class Play {
     acks: -1 | 0 | 1,
     to: NodeId | null,
   ): void {
-    if (reservedNames.has(client)) throw new PlayError(`${client} is no name of a client`);
     const repeated = values.find((value) => this.produced.has(value));
     if (repeated !== undefined) throw new PlayError(`${repeated} was produced before`);
     const leader = to ?? this.state(partition).leader;
@@ -223,7 +226,6 @@ export class Play {
 
   /** Reads once from an offset, as a consumer, and waits for the answer. */
   read(client: string, partition: PartitionName, offset: number, from: NodeId | null): void {
-    if (reservedNames.has(client)) throw new PlayError(`${client} is no name of a client`);
     const broker = from ?? this.state(partition).leader;
     if (broker < 0) throw new PlayError('nobody leads: say from whom');
     const asked = { partition: partition.index, currentLeaderEpoch: -1, fetchOffset: offset, logStartOffset: -1 };
@@ -260,23 +262,26 @@ export class Play {
    * Waits for a held message, lets it through, and runs until it was taken in. A request is stepped until it is
    * answered, unless its answers are held too.
    */
-  step(hold: Hold, what: string, answersHeld: boolean): void {
-    const { lane, message } = this.awaitHeld(hold, what);
+  step(holds: readonly Hold[], meant: Meant, answersHeld: (message: Message) => boolean): void {
+    const { what } = meant;
+    const { lane, message } = this.awaitHeld(holds, meant);
     const isRequest = message.kind === 'request';
     const follower = isRequest ? lane.from.name : lane.to.name;
     if (message.api === 'Fetch') this.steppedFollowers.add(follower);
-    this.cluster.kernel.network.letThrough(hold, message);
+    for (const hold of holds) this.cluster.kernel.network.letThrough(hold, message);
     const answered = answerName(follower, message);
     if (isRequest) this.await(`${what} did not arrive`, () => this.#arrived.has(message));
-    if (!answersHeld || !isRequest) this.await(`${what} was not answered`, () => this.#answered.has(answered));
+    if (!isRequest || !answersHeld(message)) this.await(`${what} was not answered`, () => this.#answered.has(answered));
     this.steppedFollowers.delete(follower);
   }
 
-  /** The first message that a hold has stopped, or will. */
-  awaitHeld(hold: Hold, what: string): HeldMessage {
+  /** The first message of those meant that one of these holds has stopped, or will. */
+  awaitHeld(holds: readonly Hold[], { what, matches }: Meant): HeldMessage {
     const { network } = this.cluster.kernel;
-    this.await(`${what} did not come`, () => network.heldBy(hold).length > 0);
-    return network.heldBy(hold)[0]!;
+    const held = (): HeldMessage | undefined =>
+      network.heldBy((lane, message) => matches(lane, message) && holds.some((hold) => hold.matches(lane, message)))[0];
+    this.await(`${what} did not come`, () => held() !== undefined);
+    return held()!;
   }
 
   /** Values on a broker's disk, by offset. */

@@ -129,6 +129,7 @@ class RunScenarioReader {
   readonly #faults: Fault[] = [];
   readonly #operations: PlannedOperation[] = [];
   readonly #expectations: RunStatement[] = [];
+  readonly #expectedIn: { readonly line: number; readonly key: string }[] = [];
   #builds: readonly string[] = [];
   #config: Partial<RunConfig> = {};
   #seed: number | null = null;
@@ -175,6 +176,7 @@ class RunScenarioReader {
     }
     const { unknown } = this.#unplayed();
     if (unknown !== undefined) this.#fail(`line ${unknown.line}: it is not played on "${unknown.build}"`);
+    this.#demandPartitions(config);
     const request: SimulationRequest = {
       config,
       schedule: {
@@ -189,6 +191,23 @@ class RunScenarioReader {
     };
     const [file, story, builds, expectations] = [this.#file, this.#story, this.#builds, this.#expectations];
     return { kind: 'run', file, story, builds, request, expectations };
+  }
+
+  /** How many there are may be said anywhere in the file. */
+  #demandPartitions({ topic, partitions }: RunConfig): void {
+    const known = (key: string): boolean => {
+      const [, index] = key.startsWith(`${topic}-`) ? key.split(`${topic}-`) : [];
+      return index !== undefined && /^(?:0|[1-9]\d*)$/.test(index) && Number(index) < partitions;
+    };
+    const strange = this.#expectedIn.find(({ key }) => !known(key));
+    if (strange === undefined) return;
+    const last = partitions === 1 ? '' : ` to ${topic}-${partitions - 1}`;
+    throw new ScenarioError(
+      'malformed',
+      this.#file,
+      strange.line,
+      `there is no ${strange.key}; there are ${topic}-0${last}`,
+    );
   }
 
   #lateIn({ brokers }: RunConfig): LateMessage[] {
@@ -271,7 +290,7 @@ class RunScenarioReader {
   #readExpectation(text: string): void {
     const match = /^expect(?: on ([^:]+))?:? (.+)$/.exec(text);
     if (match === null) return this.#fail(unreadable('line of a run', text, [...runUsages, 'expect <verdict>']));
-    const expectation = parseVerdict(match[2] ?? '');
+    const expectation = parseVerdict(match[2] ?? '', (key) => this.#expectedIn.push({ line: this.#line, key }));
     if (expectation === null) return this.#fail(unreadable('verdict', match[2] ?? '', verdictUsages));
     const on = match[1] === undefined ? null : namesOf(match[1]);
     this.#expectations.push({ line: this.#line, text, on, expectation });

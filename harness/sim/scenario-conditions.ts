@@ -10,7 +10,8 @@ import { endOffsetOf } from './disk.ts';
 import { isPartitionSettled } from './play-end.ts';
 import { PlayError } from './play.ts';
 import type { PartitionName, Play, Produced } from './play.ts';
-import { normalize } from './scenario-steps.ts';
+import type { Script } from './scenario-script.ts';
+import { demandPlace, normalize } from './scenario-steps.ts';
 import type { Words } from './scenario-steps.ts';
 
 interface Outcome {
@@ -21,11 +22,20 @@ interface Outcome {
 
 export type Condition = (play: Play) => Outcome;
 
-interface ConditionKind {
+interface AnyConditionKind {
   readonly usage: string;
   readonly pattern: RegExp;
-  readonly check: (play: Play, words: Words, partition: PartitionName) => Outcome;
+  /** Checks its words against the lines before. */
+  readonly read?: (script: Script, words: Words) => void;
 }
+
+type ConditionKind =
+  /** About the partition that is named, or the first. */
+  | (AnyConditionKind & {
+      readonly of?: undefined;
+      readonly check: (play: Play, words: Words, partition: PartitionName) => Outcome;
+    })
+  | (AnyConditionKind & { readonly of: 'play'; readonly check: (play: Play, words: Words) => Outcome });
 
 const RECORDS = '(?<records>\\w+(?: at \\d+)?(?:, \\w+(?: at \\d+)?)*)';
 
@@ -153,6 +163,8 @@ const kinds: readonly ConditionKind[] = [
   {
     usage: '<value> is acknowledged [at <offset>]',
     pattern: /^(?<value>\w+) is acknowledged(?: at (?<offset>\d+))?$/,
+    of: 'play',
+    read: (script, { value }) => script.demandValues(value ?? ''),
     check: (play, { value, offset }) => {
       const fate = fateOf(produced(play, value));
       const holds = fate.offset !== null && (offset === undefined || fate.offset === Number(offset));
@@ -162,6 +174,8 @@ const kinds: readonly ConditionKind[] = [
   {
     usage: '<value> is not acknowledged',
     pattern: /^(?<value>\w+) is not acknowledged$/,
+    of: 'play',
+    read: (script, { value }) => script.demandValues(value ?? ''),
     check: (play, { value }) => {
       const fate = fateOf(produced(play, value));
       return { holds: fate.offset === null, actual: fate.words };
@@ -170,11 +184,15 @@ const kinds: readonly ConditionKind[] = [
   {
     usage: '<value> is refused with <error>',
     pattern: /^(?<value>\w+) is refused with (?<error>[A-Z_]+)$/,
+    of: 'play',
+    read: (script, { value }) => script.demandValues(value ?? ''),
     check: (play, { value, error }) => is(fateOf(produced(play, value)).words, `refused with ${error}`),
   },
   {
     usage: '<client> got <value> at <offset>[, …]|nothing|<error>',
     pattern: new RegExp(`^(?<client>[A-Za-z]\\w*) got (?:${RECORDS}|(?<error>[A-Z_]{4,}))$`),
+    of: 'play',
+    read: (script, { client }) => script.demandReader(client ?? ''),
     check: (play, { client, records, error }) => {
       const read = play.reads.findLast((each) => each.client === client);
       if (read === undefined) throw new PlayError(`${client} has read nothing yet`);
@@ -185,6 +203,7 @@ const kinds: readonly ConditionKind[] = [
   {
     usage: 'no read went beyond the high watermark',
     pattern: /^no read went beyond the high watermark$/,
+    of: 'play',
     check: (play) => {
       const beyond = play.reads.find(({ records, highWatermark }) =>
         records.some(({ offset }) => offset >= highWatermark),
@@ -225,6 +244,7 @@ const kinds: readonly ConditionKind[] = [
   {
     usage: '<broker> is live|fenced|down',
     pattern: /^(?<broker>\d+) is (?<value>live|fenced|down)$/,
+    of: 'play',
     check: (play, { broker, value }) => {
       if (value === 'down') return is(play.node(Number(broker)).running ? 'running' : 'down', value);
       const known = play.cluster.controller.brokers.find(({ id }) => id === Number(broker));
@@ -247,14 +267,15 @@ const kinds: readonly ConditionKind[] = [
     },
   },
   {
-    usage: '<value>[, <value>] is lost',
-    pattern: /^(?<value>\w+(?:, \w+)*) (?:is|are) lost$/,
-    check: (play, { value }, partition) => is(lostFrom(play, partition).join(', ') || 'nothing', value),
-  },
-  {
     usage: 'nothing is lost',
     pattern: /^nothing is lost$/,
-    check: (play, _, partition) => is(lostFrom(play, partition).join(', ') || 'nothing', 'nothing'),
+    check: (play, _, partition) => lossIs([], lostFrom(play, partition)),
+  },
+  {
+    usage: '<value>[, <value>] is lost',
+    pattern: /^(?<value>\w+(?:, \w+)*) (?:is|are) lost$/,
+    read: (script, { value }) => script.demandValues(...(value ?? '').split(', ')),
+    check: (play, { value }, partition) => lossIs((value ?? '').split(', '), lostFrom(play, partition)),
   },
   {
     usage: 'logs agree',
@@ -273,12 +294,17 @@ const kinds: readonly ConditionKind[] = [
 
 export const conditionUsages: readonly string[] = kinds.map(({ usage }) => usage);
 
-/** Reads one condition; null when no pattern fits. */
-export function parseCondition(text: string): Condition | null {
+/** Reads one condition; null when no pattern fits. Throws a {@link PlayError} for one that could never hold. */
+export function parseCondition(text: string, script?: Script): Condition | null {
   const { words, partition } = normalize(text);
-  for (const { pattern, check } of kinds) {
-    const groups = pattern.exec(words);
-    if (groups !== null) return (play) => check(play, groups.groups ?? {}, play.partition(partition));
+  for (const kind of kinds) {
+    const groups = kind.pattern.exec(words);
+    if (groups === null) continue;
+    const said: Words = groups.groups ?? {};
+    demandPlace(said, partition, kind.of === 'play' ? undefined : 'one', script);
+    if (script !== undefined) kind.read?.(script, said);
+    if (kind.of === 'play') return (play) => kind.check(play, said);
+    return (play) => kind.check(play, said, play.partition(partition));
   }
   return null;
 }
@@ -324,6 +350,12 @@ function lostFrom(play: Play, partition: PartitionName): string[] {
     if (sent.partition.key !== partition.key || sent.acks !== -1 || offset === null) return [];
     return kept.get(offset) === sent.value && offset < led.highWatermark ? [] : [sent.value];
   });
+}
+
+/** All that are lost have to be named, in the order in which they were produced. */
+function lossIs(expected: readonly string[], lost: readonly string[]): Outcome {
+  const actual = `${lost.join(', ') || 'nothing'} ${lost.length > 1 ? 'are' : 'is'} lost`;
+  return { holds: lost.join(', ') === expected.join(', '), actual };
 }
 
 /** The first offset, from the largest log start to the smallest LEO, at which two replicas hold different records. */

@@ -3,7 +3,7 @@
  *
  * Each sort of message has a name, and a broker that it is of or to: `fetches of 2`, `pushes to 2`. A hold stops all of
  * one sort until it is ended by `deliver` or `lose`; meanwhile `step` lets the first one through, and `drop` ends the
- * connection of the first one, as a network that loses it. `in tide-0` narrows a hold to what is about that partition.
+ * connection of the first one, as a network that loses it. `in tide-0` narrows each to what is about that partition.
  *
  * These are the hooks by which a schedule is put in order: what is not held comes when it comes.
  */
@@ -11,7 +11,7 @@ import type { ApiName, RequestBody, ResponseBody } from '../../broker/protocol/i
 import type { Hold, Lane, Message } from './network.ts';
 import { PlayError } from './play.ts';
 import type { Play } from './play.ts';
-import type { StepKind } from './scenario-steps.ts';
+import type { StepKind, Words } from './scenario-steps.ts';
 
 interface Sort {
   readonly one: string;
@@ -50,15 +50,13 @@ export const messageSteps: readonly StepKind[] = [
   {
     usage: `hold ${sorts.map(({ many, word }) => `${many} ${word}`).join('|')} <broker>, fetches also: at <broker>`,
     pattern: new RegExp(`^hold (?<sort>${MANY}) (?<broker>\\d+)(?: at (?<leader>\\d+))?$`),
+    inPartition: 'any',
+    read: ({ holds }, words, partition) => {
+      holds.add(newHold(holds, words, partition).name);
+    },
     act: (play, words, partition) => {
-      const sort = sortNamed(words['sort']);
+      const { sort, name } = newHold(new Set(play.holds.keys()), words, partition);
       const { broker, leader } = words;
-      if (leader !== undefined && sort.one !== 'fetch') throw new PlayError('only fetches are held "at" a broker');
-      const name = holdName(`${words['sort']} ${broker}${leader === undefined ? '' : ` at ${leader}`}`, partition);
-      if (play.holds.has(name)) throw new PlayError(`${name} are held already`);
-      if (partition !== null && concernsBrokersOnly.has(sort.one)) {
-        throw new PlayError(`${sort.many} are about no partition: leave out "in ${partition}"`);
-      }
       play.node(Number(broker));
       play.holds.set(name, play.cluster.kernel.network.hold(matcher(sort, broker, leader, partition)));
     },
@@ -66,8 +64,14 @@ export const messageSteps: readonly StepKind[] = [
   {
     usage: 'deliver|lose <what was held>, such as: deliver pushes to <broker>',
     pattern: new RegExp(`^(?<verb>deliver|lose) (?<what>(?:${MANY}) \\d+(?: at \\d+)?)$`),
+    inPartition: 'any',
+    read: ({ holds }, { what }, partition) => {
+      holds.delete(knownHold(holds, holdName(what ?? '', partition)));
+    },
     act: (play, { verb, what }, partition) => {
-      const held = takeHold(play, holdName(what ?? '', partition));
+      const name = knownHold(new Set(play.holds.keys()), holdName(what ?? '', partition));
+      const held = play.holds.get(name)!;
+      play.holds.delete(name);
       const { network } = play.cluster.kernel;
       if (verb === 'deliver') network.release(held);
       else network.lose(held);
@@ -76,15 +80,16 @@ export const messageSteps: readonly StepKind[] = [
   {
     usage: 'step|drop a <message that is held>, such as: step a fetch of <broker>, drop a fetch answer to <broker>',
     pattern: new RegExp(`^(?<verb>step|drop) an? (?<sort>${ONE}) (?<broker>\\d+)$`),
-    act: (play, { verb, sort: named, broker }) => {
-      const sort = sorts.find(({ one, word }) => `${one} ${word}` === named) ?? sortNamed(named);
-      const plural = `${sort.many} ${sort.word} ${broker}`;
-      const held = holdOf(play, plural);
-      if (held === undefined) throw new PlayError(`say "hold ${plural}" first`);
-      const what = `a ${named} ${broker}`;
-      const { network } = play.cluster.kernel;
-      if (verb === 'drop') network.loseOn(play.awaitHeld(held, what).lane);
-      else play.step(held, what, sort.answers !== undefined && areAnswersHeld(play, sort.answers, broker));
+    inPartition: 'any',
+    read: ({ holds }, words, partition) => void holdsOver(holds, words, partition),
+    act: (play, words, partition) => {
+      const { verb, sort: named, broker } = words;
+      const sort = sortNamed(named);
+      const names = holdsOver(new Set(play.holds.keys()), words, partition);
+      const held = names.map((name) => play.holds.get(name)!);
+      const meant = { what: `a ${named} ${broker}`, matches: matcher(sort, broker, undefined, partition) };
+      if (verb === 'drop') play.cluster.kernel.network.loseOn(play.awaitHeld(held, meant).lane);
+      else play.step(held, meant, (message) => areAnswersHeld(play, sort.answers, broker, partitionsIn(message)));
     },
   },
 ];
@@ -98,8 +103,9 @@ function response(one: string, api: ApiName, word: 'of' | 'to'): Sort {
   return { one, many: `${one}s`, api, kind: 'response', word, end: word === 'of' ? 'from' : 'to' };
 }
 
+/** By its name in the singular or in the plural. */
 function sortNamed(name: string | undefined): Sort {
-  const sort = sorts.find(({ many, word }) => `${many} ${word}` === name);
+  const sort = sorts.find(({ one, many, word }) => `${many} ${word}` === name || `${one} ${word}` === name);
   if (sort === undefined) throw new Error(`there is no sort of message "${name}"`);
   return sort;
 }
@@ -118,26 +124,68 @@ function matcher(
     (partition === null || partitionsIn(message).includes(partition));
 }
 
-/** Takes a hold out of the list, to be ended. */
-function takeHold(play: Play, name: string): Hold {
-  const held = play.holds.get(name);
-  const all = [...play.holds.keys()].join(', ') || 'nothing';
-  if (held === undefined) throw new PlayError(`${name} are not held; held are ${all}`);
-  play.holds.delete(name);
-  return held;
+/** What a line asks to be held, which may not be held already. */
+function newHold(
+  holds: ReadonlySet<string>,
+  words: Words,
+  partition: string | null,
+): { readonly sort: Sort; readonly name: string } {
+  const sort = sortNamed(words['sort']);
+  const { broker, leader } = words;
+  if (leader !== undefined && sort.one !== 'fetch') throw new PlayError('only fetches are held "at" a broker');
+  demandAbout(sort, partition);
+  const name = holdName(`${words['sort']} ${broker}${leader === undefined ? '' : ` at ${leader}`}`, partition);
+  if (holds.has(name)) throw new PlayError(`${name} are held already`);
+  return { sort, name };
 }
 
-/** The hold of that name, wherever it is narrowed to. */
-function holdOf(play: Play, plural: string): Hold | undefined {
-  return [...play.holds].find(([name]) => name === plural || name.startsWith(`${plural} `))?.[1];
+/** A hold that is to be ended. */
+function knownHold(holds: ReadonlySet<string>, name: string): string {
+  if (holds.has(name)) return name;
+  throw new PlayError(`${name} are not held; held are ${[...holds].join(', ') || 'nothing'}`);
 }
 
-function areAnswersHeld(play: Play, answers: string, broker: string | undefined): boolean {
-  return [...play.holds.keys()].some((name) => new RegExp(`^${answers} (?:of|to) ${broker}(?: |$)`).test(name));
+/** Every hold under which a message that is to be stepped or dropped may lie. */
+function holdsOver(holds: ReadonlySet<string>, { sort: named, broker }: Words, partition: string | null): string[] {
+  const sort = sortNamed(named);
+  demandAbout(sort, partition);
+  const plural = `${sort.many} ${sort.word} ${broker}`;
+  const over = [...holds].filter((name) => {
+    const narrowedTo = partitionOf(name);
+    const isOfSort = name === plural || name.startsWith(`${plural} `);
+    return isOfSort && (partition === null || narrowedTo === null || narrowedTo === partition);
+  });
+  if (over.length === 0) throw new PlayError(`say "hold ${holdName(plural, partition)}" first`);
+  return over;
+}
+
+function demandAbout({ one, many }: Sort, partition: string | null): void {
+  if (partition === null || !concernsBrokersOnly.has(one)) return;
+  throw new PlayError(`${many} are about no partition: leave out "in ${partition}"`);
+}
+
+/** Whether the answer to a request about these partitions is held. */
+function areAnswersHeld(
+  play: Play,
+  answers: string | undefined,
+  broker: string | undefined,
+  partitions: readonly string[],
+): boolean {
+  if (answers === undefined) return false;
+  const isOfSort = new RegExp(`^${answers} (?:of|to) ${broker}(?: |$)`);
+  return [...play.holds.keys()].some((name) => {
+    const narrowedTo = partitionOf(name);
+    return isOfSort.test(name) && (narrowedTo === null || partitions.includes(narrowedTo));
+  });
 }
 
 function holdName(what: string, partition: string | null): string {
   return partition === null ? what : `${what} in ${partition}`;
+}
+
+/** What a hold is narrowed to, by its name. */
+function partitionOf(name: string): string | null {
+  return / in (\S+)$/.exec(name)?.[1] ?? null;
 }
 
 /** The partitions that a message is about; none where it is about brokers alone. */

@@ -2,15 +2,16 @@
  * The steps of the scenario language: what can be done, each with its usage, its pattern and its act.
  *
  * A pattern is matched against the whole line, after ` in <partition>` at its end was taken off and every `broker 2` was
- * shortened to `2`. To add a step, add an entry.
+ * shortened to `2`. What its words ask of the lines before it is checked while the file is read. To add a step, add an
+ * entry.
  */
 import type { NodeId, Peer } from '../../broker/core/step.ts';
-import { mostPartitions } from '../plan/limits.ts';
 import { healAndSettle } from './play-end.ts';
 import { PlayError } from './play.ts';
 import type { Play } from './play.ts';
 import { nodeName } from './narrate.ts';
 import { messageSteps } from './scenario-messages.ts';
+import type { Script } from './scenario-script.ts';
 
 export type Step = (play: Play) => void;
 
@@ -22,6 +23,10 @@ export interface Words {
 export interface StepKind {
   readonly usage: string;
   readonly pattern: RegExp;
+  /** What ` in <partition>` narrows: `one`, else the first; `any`, else all. Without, it may not be said. */
+  readonly inPartition?: 'one' | 'any';
+  /** Checks its words against the lines before, and notes what later lines may name. */
+  readonly read?: (script: Script, words: Words, partition: string | null) => void;
   readonly act: (play: Play, words: Words, partition: string | null) => void;
 }
 
@@ -32,18 +37,15 @@ const kinds: readonly StepKind[] = [
   {
     usage: 'topic <name> with replicas <broker>, <broker>[; …]',
     pattern: /^topic (?<name>[\w.]+) with replicas (?<replicas>[\d, ;]+)$/,
-    act: (play, { name, replicas }) => {
-      const lists = of(replicas)
-        .split(';')
-        .map((list) => list.split(',').map(Number));
-      if (lists.length > mostPartitions) throw new PlayError(`a topic has ${mostPartitions} partitions at the most`);
-      play.createTopic(of(name), lists);
-    },
+    read: (script, { name, replicas }) => script.addTopic(of(name), replicasNamed(of(replicas))),
+    act: (play, { name, replicas }) => play.createTopic(of(name), replicasNamed(of(replicas))),
   },
   {
     usage: 'produce <value>[, <value>] by <client> [acks all|1|0] [to broker <broker>]',
     pattern:
       /^produce (?<values>[\w, ]+?) by (?<client>[A-Za-z]\w*)(?: acks (?<acks>all|1|0))?(?: to (?<broker>\d+))?$/,
+    inPartition: 'one',
+    read: (script, { values, client }) => script.addValues(of(client), valuesNamed(of(values))),
     act: (play, { values, client, acks, broker }, partition) => {
       const level = acks === '0' ? 0 : acks === '1' ? 1 : -1;
       const names = valuesNamed(of(values));
@@ -53,12 +55,18 @@ const kinds: readonly StepKind[] = [
   {
     usage: 'read at <offset> by <client> [from broker <broker>]',
     pattern: /^read at (?<offset>\d+) by (?<client>[A-Za-z]\w*)(?: from (?<broker>\d+))?$/,
+    inPartition: 'one',
+    read: (script, { offset, client }) => {
+      offsetOf(offset);
+      script.addReader(of(client));
+    },
     act: (play, { offset, client, broker }, partition) =>
       play.read(of(client), play.partition(partition), offsetOf(offset), broker === undefined ? null : Number(broker)),
   },
   {
     usage: 'run for <n> ms|s',
     pattern: /^run for (?<count>\d+(?:\.\d+)?) (?<unit>ms|s)$/,
+    read: (_, { count, unit }) => void durationMs(count, unit),
     act: (play, { count, unit }) => play.runFor(durationMs(count, unit)),
   },
   ...messageSteps,
@@ -128,26 +136,34 @@ const kinds: readonly StepKind[] = [
   {
     usage: 'move leader to <broker>',
     pattern: new RegExp(`^move leader to ${BROKER}$`),
+    inPartition: 'one',
     act: (play, { broker }, partition) => play.moveLeader(play.partition(partition), Number(broker)),
   },
   {
     usage: 'elect the preferred leader',
     pattern: /^elect the preferred leader$/,
+    inPartition: 'one',
     act: (play, _, partition) => play.elect(play.partition(partition), 'preferred'),
   },
   {
     usage: 'elect a leader uncleanly',
     pattern: /^elect a leader uncleanly$/,
+    inPartition: 'one',
     act: (play, _, partition) => play.elect(play.partition(partition), 'unclean'),
   },
   {
     usage: 'heal everything and settle [within <n> ms|s]',
     pattern: /^heal everything and settle(?: within (?<count>\d+(?:\.\d+)?) (?<unit>ms|s))?$/,
+    read: (script, { count, unit }) => {
+      if (count !== undefined) durationMs(count, unit);
+      script.holds.clear();
+    },
     act: (play, { count, unit }) => healAndSettle(play, count === undefined ? undefined : durationMs(count, unit)),
   },
   {
     usage: 'cut|heal <node> to|and <node>, where a node may be clients',
     pattern: /^(?<verb>cut|heal) (?<from>\d+|controller|clients) (?<how>to|and) (?<to>\d+|controller|clients)$/,
+    read: (script, { from, to }) => script.demandBrokers(from, to),
     act: (play, { verb, from, how, to }) => {
       const { kernel } = play.cluster;
       const [one, other] = [place(play, from), place(play, to)];
@@ -160,14 +176,32 @@ const kinds: readonly StepKind[] = [
 
 export const stepUsages: readonly string[] = kinds.map(({ usage }) => usage);
 
-/** Reads one step; null when no pattern fits. */
-export function parseStep(text: string): Step | null {
+/** Reads one step; null when no pattern fits. Throws a {@link PlayError} for one that could never be done. */
+export function parseStep(text: string, script?: Script): Step | null {
   const { words, partition } = normalize(text);
-  for (const { pattern, act } of kinds) {
+  for (const { pattern, inPartition, read, act } of kinds) {
     const groups = pattern.exec(words);
-    if (groups !== null) return (play) => act(play, groups.groups ?? {}, partition);
+    if (groups === null) continue;
+    const said: Words = groups.groups ?? {};
+    demandPlace(said, partition, inPartition, script);
+    if (script !== undefined) read?.(script, said, partition);
+    return (play) => act(play, said, partition);
   }
   return null;
+}
+
+/** The brokers and the partition that a statement is about have to be there, as far as it may name one. */
+export function demandPlace(
+  { broker, node, leader, follower }: Words,
+  partition: string | null,
+  inPartition: StepKind['inPartition'],
+  script: Script | undefined,
+): void {
+  if (inPartition === undefined && partition !== null) {
+    throw new PlayError(`it is about no single partition: leave out "in ${partition}"`);
+  }
+  script?.demandBrokers(broker, node, leader, follower);
+  if (inPartition === 'one' || partition !== null) script?.demandPartition(partition);
 }
 
 /** Takes off ` in <partition>`, and shortens `broker 2` to `2`. */
@@ -185,6 +219,11 @@ function durationMs(count: string | undefined, unit: string | undefined): number
   const ms = Number(count) * (unit === 's' ? 1000 : 1);
   if (ms > MS_PER_HOUR) throw new PlayError('a step lasts an hour at the most');
   return ms;
+}
+
+/** The brokers of each partition. */
+function replicasNamed(text: string): number[][] {
+  return text.split(';').map((list) => list.split(',').map(Number));
 }
 
 /** `a, b` or, for many, `r1 to r300`. */

@@ -81,11 +81,14 @@ const kinds: readonly VerdictKind[] = [
 
 export const verdictUsages: readonly string[] = kinds.map(({ usage }) => usage);
 
-/** Reads what is expected of the checker; null when no pattern fits. */
-export function parseVerdict(text: string): VerdictExpectation | null {
+/** Reads what is expected of the checker; null when no pattern fits. `demandPartition` throws where there is none of that name. */
+export function parseVerdict(text: string, demandPartition: (key: string) => void): VerdictExpectation | null {
   for (const { pattern, check } of kinds) {
     const groups = pattern.exec(text);
-    if (groups !== null) return (judgement, named) => check(judgement, groups.groups ?? {}, named);
+    if (groups === null) continue;
+    const words: Words = groups.groups ?? {};
+    if (words['key'] !== undefined) demandPartition(words['key']);
+    return (judgement, named) => check(judgement, words, named);
   }
   return null;
 }

@@ -1,7 +1,8 @@
 /**
  * Scenarios: scripted schedules in a small language of lines, one step or expectation each.
  *
- * A file is read whole before anything is played, so that a slip of the pen is named at once. It is then played once on
+ * A file is read whole before anything is played, so that a slip of the pen is named at once, as is a line that could
+ * never be done, such as one about a partition that no line before it has made. It is then played once on
  * each build that it names, and tells its story as it goes. What it expects may differ from build to build. The first
  * expectation that does not hold ends the play.
  *
@@ -18,6 +19,7 @@ import { Play, PlayError } from './play.ts';
 import { ScenarioError, namesOf, unreadable } from './scenario-lines.ts';
 import { conditionUsages, parseCondition } from './scenario-conditions.ts';
 import type { Condition } from './scenario-conditions.ts';
+import { Script } from './scenario-script.ts';
 import { parseSetting, scenarioDefaults, settingUsages } from './scenario-settings.ts';
 import type { ScenarioSettings } from './scenario-settings.ts';
 import { parseStep, stepUsages } from './scenario-steps.ts';
@@ -65,6 +67,7 @@ export interface Performance {
 
 const DEFAULT_PATIENCE_MS = 30_000;
 const MOST_PATIENCE_MS = 3_600_000;
+const noCluster = 'no line says "cluster of <n> brokers"';
 
 /** The lines before the first step. */
 const headUsages: readonly string[] = [
@@ -86,7 +89,7 @@ export const statementUsages: Readonly<Record<'head' | 'steps' | 'conditions' | 
   verdicts: verdictUsages,
 };
 
-/** Reads a scenario. Throws a {@link ScenarioError} for the first line that cannot be read. */
+/** Reads a scenario. Throws a {@link ScenarioError} for the first line that cannot be read, or could never be done. */
 export function parseScenario(file: string, text: string): Scenario {
   const reader = new ScenarioReader(file);
   for (const [index, line] of text.split('\n').entries()) reader.read(index + 1, line.trim());
@@ -171,6 +174,7 @@ class ScenarioReader {
   #comment: string[] = [];
   #inStory = true;
   #line = 0;
+  #script = new Script(0);
 
   constructor(file: string) {
     this.#file = file;
@@ -190,13 +194,13 @@ class ScenarioReader {
       return;
     }
     this.#inStory = false;
-    if (!this.#readHead(text)) this.#readStatement(text);
+    if (!this.#readHead(text)) this.#readPossible(text);
     this.#comment = [];
   }
 
   finish(): Scenario {
     if (this.#builds.length === 0) this.#fail('no line says "play on <builds>", such as "play on hw, epoch"');
-    if (this.#brokers === 0) this.#fail('no line says "cluster of <n> brokers"');
+    if (this.#brokers === 0) this.#fail(noCluster);
     for (const build of this.#builds) {
       const known = buildsByNode(build, this.#brokers, buildNames);
       if (typeof known === 'string') this.#fail(known);
@@ -243,6 +247,18 @@ class ScenarioReader {
     else this.#settings = changed;
   }
 
+  /** Whatever the cluster does, a line that could never be done is a flaw of the file. */
+  #readPossible(text: string): void {
+    if (this.#brokers === 0) this.#fail(noCluster);
+    if (this.#statements.length === 0) this.#script = new Script(this.#brokers);
+    try {
+      this.#readStatement(text);
+    } catch (error) {
+      if (error instanceof PlayError) this.#fail(`"${text}" cannot be done: ${error.message}`);
+      throw error;
+    }
+  }
+
   #readStatement(text: string): void {
     const expectation = /^expect(?: on ([^:]+))?:? (.+)$/.exec(text);
     const until = /^run until (.+?)(?: within (\d+(?:\.\d+)?) (ms|s))?$/.exec(text);
@@ -251,7 +267,7 @@ class ScenarioReader {
       const on = expectation[1] === undefined ? null : namesOf(expectation[1]);
       const unknown = on?.find((build) => !this.#builds.includes(build));
       if (unknown !== undefined) this.#fail(`the scenario is not played on "${unknown}"`);
-      const expected = parseVerdict(expectation[2] ?? '');
+      const expected = parseVerdict(expectation[2] ?? '', (key) => this.#script.demandPartition(key));
       if (expected !== null) {
         this.#statements.push({ ...common, on, action: { kind: 'verdict', expectation: expected } });
       } else {
@@ -265,7 +281,7 @@ class ScenarioReader {
       const condition = this.#condition(until[1] ?? '');
       this.#statements.push({ ...common, on: null, action: { kind: 'run-until', condition, withinMs } });
     } else {
-      const step = parseStep(text);
+      const step = parseStep(text, this.#script);
       if (step === null)
         this.#fail(unreadable('step', text, [...stepUsages, 'run until <condition>', 'expect <condition>']));
       this.#mustComeBeforeVerdicts(text);
@@ -280,7 +296,7 @@ class ScenarioReader {
   }
 
   #condition(text: string, usages = conditionUsages): Condition {
-    return parseCondition(text) ?? this.#fail(unreadable('condition', text, usages));
+    return parseCondition(text, this.#script) ?? this.#fail(unreadable('condition', text, usages));
   }
 
   #fail(message: string): never {

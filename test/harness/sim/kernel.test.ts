@@ -195,7 +195,7 @@ test('a held message stops its lane; one can be let through, and a release deliv
   for (let correlationId = 0; correlationId < 3; correlationId++) one.ask(2, correlationId);
   kernel.runFor(10 * ms);
   expect(two.seen).toEqual([]);
-  const [held, ...others] = kernel.network.heldBy(hold);
+  const [held, ...others] = kernel.network.heldBy(hold.matches);
   expect([held?.message.correlationId, others]).toEqual([0, []]);
   kernel.network.letThrough(hold, held!.message);
   kernel.runFor(10 * ms);
@@ -212,7 +212,7 @@ test('what one hold lets through is stopped by another, and not again by the fir
   const second = network.hold((_, message) => message.correlationId === 0);
   one.ask(2, 0);
   kernel.runFor(10 * ms);
-  network.letThrough(first, network.heldBy(first)[0]!.message);
+  network.letThrough(first, network.heldBy(first.matches)[0]!.message);
   kernel.runFor(10 * ms);
   expect(two.seen).toEqual([]);
   network.release(second);

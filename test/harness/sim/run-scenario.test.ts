@@ -133,6 +133,7 @@ test.each([
   ],
   [text.replace('nothing is broken', 'nothing is'), '"nothing is" is no verdict; closest: nothing is broken'],
   [text.replace('expect on hw', 'expect on kip101'), 'line 19: it is not played on "kip101"'],
+  [`${text}expect lost-acked-write in tide-1 is a violation`, 'a.scenario:20: there is no tide-1; there are tide-0'],
   [`${text}dance`, 'a.scenario:20: "dance" is no line of a run; docs/scenarios.md lists them all'],
 ])('a line that cannot be read is named with its number and what would be right: %#', (changed, message) => {
   expect(refusal(changed)).toContain(message);

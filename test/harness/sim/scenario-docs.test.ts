@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readFault, readOperation } from '../../../harness/sim/run-scenario-lines.ts';
 import { parseRunScenario, runUsages } from '../../../harness/sim/run-scenario.ts';
-import { parseScenario, statementUsages } from '../../../harness/sim/scenario.ts';
+import { parseCondition } from '../../../harness/sim/scenario-conditions.ts';
+import { parseStep } from '../../../harness/sim/scenario-steps.ts';
+import { parseVerdict } from '../../../harness/sim/scenario-verdicts.ts';
+import { statementUsages } from '../../../harness/sim/scenario.ts';
 
 const docs = readFileSync('docs/scenarios.md', 'utf8');
 const { head, steps, conditions, verdicts } = statementUsages;
@@ -18,25 +21,28 @@ const examplesIn = (title: string): string[] => {
   });
 };
 
-const stepFile = (...lines: readonly string[]) =>
-  parseScenario('docs', ['# Story', '', 'play on hw', 'cluster of 3 brokers', ...lines].join('\n'));
-
 test('every statement of the language is listed', () => {
   const sorts = { 'before anything happens': head, steps, conditions, verdicts, 'lines of a run': runUsages };
   const list = Object.entries(sorts).flatMap(([title, usages]) => [`# ${title}`, ...usages, '']);
   expect(docs.split('## Every statement\n')[1]).toBe(`\n\`\`\`\n${list.join('\n').trimEnd()}\n\`\`\`\n`);
 });
 
+/** An example stands alone: what it is about is made by other lines of its file. */
+const isReadable = (example: string): boolean => {
+  const condition = /^run until (.+?)(?: within .+)?$/.exec(example)?.[1] ?? example;
+  return (parseStep(example) ?? parseCondition(condition) ?? parseVerdict(condition, () => {})) !== null;
+};
+
 test.each(['Clients, processes, disks', 'Messages one by one'])('the examples under "%s" can be read', (title) => {
   const examples = examplesIn(title);
   expect(examples.length).toBeGreaterThan(10);
-  for (const example of examples) expect(() => stepFile(example)).not.toThrow();
+  expect(examples.filter((example) => !isReadable(example))).toEqual([]);
 });
 
 test('so can the conditions and the verdicts', () => {
   const examples = examplesIn('What is expected');
   expect(examples.length).toBeGreaterThan(30);
-  for (const example of examples) expect(() => stepFile(`expect ${example}`)).not.toThrow();
+  expect(examples.filter((example) => !isReadable(example))).toEqual([]);
 });
 
 test('and the lines of a run', () => {

@@ -107,9 +107,48 @@ test('a broker whose heartbeats are held is fenced, and lives again when they co
 
 test('a hold may be narrowed to one partition, but not where a message is about none', () => {
   expect(failure('epoch', 'hold epoch questions of 2 in tide-0')).toBe(null);
-  expect(failure('epoch', 'hold heartbeats of 2 in tide-0')).toContain('heartbeats are about no partition');
-  expect(failure('epoch', 'hold pushes to 2 at 1')).toContain('only fetches are held "at" a broker');
-  expect(failure('epoch', 'step a push to 2')).toContain('say "hold pushes to 2" first');
+  expect(() => failure('epoch', 'hold heartbeats of 2 in tide-0')).toThrow('heartbeats are about no partition');
+  expect(() => failure('epoch', 'hold heartbeats of 2', 'drop a heartbeat of 2 in tide-0')).toThrow(
+    'heartbeats are about no partition',
+  );
+  expect(() => failure('epoch', 'hold pushes to 2 at 1')).toThrow('only fetches are held "at" a broker');
+  expect(() => failure('epoch', 'step a push to 2')).toThrow('say "hold pushes to 2" first');
+});
+
+/** Broker 1 leads tide-0, broker 2 leads tide-1, and the third broker fetches from both. */
+const twoLeaders = (...lines: readonly string[]) => {
+  const text = [
+    '# A story.',
+    '',
+    'play on epoch',
+    'cluster of 3 brokers',
+    'set replica.lag.time.max.ms to 60000',
+    'topic tide with replicas 1, 3; 2, 3',
+    ...lines,
+  ].join('\n');
+  return playScenario(parseScenario('two.scenario', text), 'epoch', judgePlay).failure?.message ?? null;
+};
+
+test('a step or a drop that is narrowed to a partition lets through, or loses, what is about that one alone', () => {
+  const held = ['hold fetches of 3', 'produce a by alice in tide-0', 'produce b by bob in tide-1', 'run for 600 ms'];
+  const stepped = ['step a fetch of 3 in tide-1', 'expect LEO of 3 is 1 in tide-1', 'expect LEO of 3 is 0 in tide-0'];
+  expect(twoLeaders(...held, ...stepped)).toBe(null);
+  const other = ['step a fetch of 3 in tide-0', 'expect LEO of 3 is 0 in tide-1', 'expect LEO of 3 is 1 in tide-0'];
+  expect(twoLeaders(...held, ...other)).toBe(null);
+  const answers = ['hold fetch answers to 3', 'produce a by alice', 'produce b by bob in tide-1', 'run for 600 ms'];
+  const dropped = ['drop a fetch answer to 3 in tide-1', 'step a fetch answer to 3 in tide-0', 'run for 1 ms'];
+  expect(twoLeaders(...answers, ...dropped, 'expect LEO of 3 is 1', 'expect LEO of 3 is 0 in tide-1')).toBe(null);
+});
+
+test('a hold of one partition is not stepped by a step about another, and what two holds stop is let through both', () => {
+  expect(() => twoLeaders('hold fetches of 3 in tide-0', 'step a fetch of 3 in tide-1')).toThrow(
+    'say "hold fetches of 3 in tide-1" first',
+  );
+  const twice = ['hold fetches of 3', 'hold fetches of 3 in tide-0', 'produce a by alice', 'run for 600 ms'];
+  expect(twoLeaders(...twice, 'step a fetch of 3 in tide-0', 'expect LEO of 3 is 1')).toBe(null);
+  const answers = ['hold fetches of 3', 'hold fetch answers to 3 in tide-1', 'produce a by alice', 'run for 600 ms'];
+  /* The answer about tide-0 is not held, so the step waits for it. */
+  expect(twoLeaders(...answers, 'step a fetch of 3 in tide-0', 'expect LEO of 3 is 1')).toBe(null);
 });
 
 test('an administrator may elect uncleanly whatever the setting says, where nobody leads', () => {

@@ -80,21 +80,64 @@ test('what is waited for in vain is a failure after its time', () => {
 
 test.each([
   ['kill broker 7', 'there is no broker 7'],
-  ['start broker 1', 'broker 1 runs already'],
-  ['move leader to broker 1', 'ELECTION_NOT_NEEDED: broker 1 leads already'],
+  ['cut 1 and 7', 'there is no broker 7'],
+  ['hold fetches of 1 at 3', 'there is no broker 3'],
+  ['expect HW of 3 is 1', 'there is no broker 3'],
   ['step a fetch of broker 2', 'say "hold fetches of 2" first'],
   ['deliver pushes to broker 2', 'pushes to 2 are not held; held are nothing'],
-  ['read at 0 by bob in tide-9', 'there is no tide-9'],
+  ['read at 0 by bob in tide-9', 'there is no tide-9; there are tide-0'],
+  ['hold fetches of 2 in tide-9', 'there is no tide-9; there are tide-0'],
+  ['run until settled in tide-9', 'there is no tide-9; there are tide-0'],
+  ['expect lost-acked-write in tide-9 is a violation', 'there is no tide-9; there are tide-0'],
+  ['flush broker 1 in tide-0', 'it is about no single partition: leave out "in tide-0"'],
+  ['kill 2 in tide-5', 'it is about no single partition: leave out "in tide-5"'],
+  ['run for 10 ms in tide-3', 'it is about no single partition: leave out "in tide-3"'],
+  ['expect 1 is live in tide-0', 'it is about no single partition: leave out "in tide-0"'],
   ['expect m1 is acknowledged', 'nobody produced m1'],
+  ['run until m1 is acknowledged', 'nobody produced m1'],
+  ['expect m1 is lost', 'nobody produced m1'],
   ['expect bob got nothing', 'bob has read nothing yet'],
   ['produce m1 by controller', 'controller is no name of a client'],
+  ['produce m1, m1 by alice', 'm1 was produced before'],
   ['produce r0 to r10000 by alice', 'a batch holds 10000 records at the most'],
   ['run for 3601 s', 'a step lasts an hour at the most'],
+  ['heal everything and settle within 3601 s', 'a step lasts an hour at the most'],
   ['produce r5 to r0 by alice', 'r0 comes before r5'],
   ['read at 99999999999999999999 by bob', 'an offset is 9007199254740991 at the most'],
   [`topic wide with replicas ${Array(201).fill('1').join(';')}`, 'a topic has 200 partitions at the most'],
-])('a step that makes no sense as things stand is named: %s', (line, why) => {
-  expect(play(line).failure?.message).toBe(`a.scenario:6: "${line}" cannot be done: ${why}`);
+  ['topic wide with replicas 1, 3', 'there is no broker 3'],
+  ['topic wide with replicas 1, 1', 'a broker holds one replica of a partition'],
+  ['topic tide with replicas 1', 'there is a topic tide already'],
+])('a line that could never be done is named before anything is played: %s', (line, why) => {
+  expect(refusal(...head, line)).toBe(`a.scenario:6: "${line}" cannot be done: ${why}`);
+});
+
+test('a line may name only what lines before it have made', () => {
+  const made = ['produce m1 by alice', 'hold fetches of 2', 'hold fetches of 2 in tide-0', 'read at 0 by bob'];
+  expect(refusal(...head, ...made, 'expect m1 is lost', 'expect bob got nothing', 'step a fetch of 2')).toBe(null);
+  expect(refusal(...head, ...made, 'hold fetches of 2')).toContain('fetches of 2 are held already');
+  expect(refusal(...head, ...made, 'produce m1 by carol')).toContain('m1 was produced before');
+  expect(refusal(...head, 'expect m1 is lost', ...made)).toContain('nobody produced m1');
+  const healed = refusal(...head, ...made, 'heal everything and settle', 'deliver fetches of 2');
+  expect(healed).toContain('fetches of 2 are not held; held are nothing');
+  expect(refusal(...head.slice(0, 4), 'expect leader is 1')).toContain('there is no topic yet');
+  expect(refusal(...head.slice(0, 4), '2 is live', ...head.slice(4))).toContain('is no step');
+});
+
+test.each([
+  ['start broker 1', 'broker 1 runs already'],
+  ['move leader to broker 1', 'ELECTION_NOT_NEEDED: broker 1 leads already'],
+])('a step that makes no sense as things stand is named when its turn comes: %s', (line, why) => {
+  expect(play(line).failure).toMatchObject({
+    kind: 'failed',
+    message: `a.scenario:6: "${line}" cannot be done: ${why}`,
+  });
+});
+
+test('what is lost is said in the words of the condition', () => {
+  const kept = ['produce m1 by alice', 'produce m2 by bob', 'run until settled'];
+  expect(play(...kept, 'expect m1 is lost').failure?.message).toMatch(/does not hold on hw: nothing is lost$/);
+  expect(play(...kept, 'expect nothing is lost').failure).toBe(null);
 });
 
 test('what is expected on other builds is passed over', () => {
