@@ -1,10 +1,10 @@
 /**
- * `tidemark scenario FILE`: plays a scripted schedule, or a stored run, and prints what happens, line by line.
+ * `tidemark scenario FILE`: plays a scripted schedule, or a run that a file writes down, and prints what happens.
  *
  * The same cores run here as in a real cluster, in virtual time, so the trace is the same on every machine. The language
  * is described in `docs/scenarios.md`; `test/scenarios` is full of examples.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { buildNames } from '../../broker/core/builds.ts';
 import { UsageError, environmentErrorFrom, errorCode, exitCodes } from '../errors.ts';
@@ -103,9 +103,15 @@ async function performancesOf(
 
 function read(file: string): string {
   try {
+    if (statSync(file).isDirectory()) {
+      throw new UsageError(
+        `${file}: it is a folder; give a .scenario file. The folder of a run is played again by: npm run tidemark -- replay ${file}`,
+      );
+    }
     demandFile(file, mostTextBytes);
     return readFileSync(file, 'utf8');
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     if (errorCode(error) === 'ENOENT') throw new UsageError(`${file}: there is no such file; give a .scenario file`);
     throw environmentErrorFrom(error, `cannot read ${file}`);
   }
@@ -130,7 +136,7 @@ function documentOf(scenario: Scenario | RunScenario, performances: readonly Per
     story: scenario.story,
     plays: performances.map(({ build, lines, trace, judgement, failure }) => {
       const verdict = judgement === null ? null : { valid: judgement.valid, anomalies: judgement.anomalies };
-      return { build, valid: failure === null, failure: failure?.message ?? null, verdict, lines, trace };
+      return { build, asExpected: failure === null, failure: failure?.message ?? null, verdict, lines, trace };
     }),
   };
 }

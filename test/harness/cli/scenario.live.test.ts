@@ -67,6 +67,30 @@ test('a line that cannot be read, and a file that is not there, are one clear li
   expect(tidemark('test/scenarios/s1a.scenario', '--build', 'kip999')).toMatchObject({ status: 254 });
 });
 
+test('a line that could never be done is an error of the file, and nothing is played', () => {
+  const path = scenario('impossible.scenario', 'topic tide with replicas 1', 'run for 1000000 s');
+  expect(tidemark(path)).toEqual({
+    status: 254,
+    stdout: '',
+    stderr: `tidemark: ${path}:6: "run for 1000000 s" cannot be done: a step lasts an hour at the most`,
+  });
+});
+
+test('the folder of a run is sent on to replay', () => {
+  expect(tidemark(folder)).toEqual({
+    status: 254,
+    stdout: '',
+    stderr: `tidemark: ${folder}: it is a folder; give a .scenario file. The folder of a run is played again by: npm run tidemark -- replay ${folder}`,
+  });
+});
+
+test('what a play is called when its expectations hold is not what a verdict is called', () => {
+  const path = scenario('unexpected.scenario', 'topic tide with replicas 1', 'expect verdict is not valid');
+  const { status, stdout } = tidemark(path, '--json');
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ plays: [{ asExpected: false, verdict: null }] });
+});
+
 test('an object in a run that has another shape is named, not played', () => {
   const path = join(folder, 'shape.scenario');
   const fault = '{"id":"f1","kind":"pause","at":{"ms":1},"until":{"ms":2}}';
@@ -82,10 +106,17 @@ test('--json prints one document with the trace of every play', () => {
   const argv = ['harness/main.mjs', 'scenario', 'test/scenarios/s12.scenario', '--build', 'hw', '--json'];
   const document = JSON.parse(execFileSync(process.execPath, argv, { encoding: 'utf8', stdio: 'pipe' })) as {
     readonly schemaVersion: number;
-    readonly plays: readonly { readonly build: string; readonly valid: boolean; readonly trace: readonly unknown[] }[];
+    readonly plays: readonly {
+      readonly build: string;
+      readonly asExpected: boolean;
+      readonly trace: readonly unknown[];
+    }[];
   };
   const verdict = { valid: true, anomalies: [] };
-  expect(document).toMatchObject({ schemaVersion: 1, plays: [{ build: 'hw', valid: true, failure: null, verdict }] });
+  expect(document).toMatchObject({
+    schemaVersion: 1,
+    plays: [{ build: 'hw', asExpected: true, failure: null, verdict }],
+  });
   expect(document.plays[0]?.trace[0]).toEqual({
     seq: 0,
     time: 0,
