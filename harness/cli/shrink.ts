@@ -2,11 +2,12 @@
  * `tidemark shrink DIR`: reduces a failing run to the fewest faults, operations and nodes that still fail the same way.
  */
 import type { Command } from 'commander';
-import { InterruptedError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { InterruptedError, UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { createProgress, paint } from '../progress.ts';
 import type { Progress } from '../progress.ts';
 import { buildInWords, counted } from '../report/words.ts';
 import type { ShrinkOutcome } from '../shrink/shrink.ts';
+import { tellProgress } from '../shrink/tell-progress.ts';
 import type { StoredPlan } from '../shrink/stored-plan.ts';
 import { onInterrupt } from './interrupt.ts';
 import { durationOption, numberOption } from './option-types.ts';
@@ -39,6 +40,7 @@ export function registerShrink(program: Command): void {
 }
 
 async function shrinkStored(path: string, flags: ShrinkFlags): Promise<number> {
+  if (flags.kind !== undefined) await demandKind(flags.kind);
   const { planOn, readStoredPlan } = await import('../shrink/stored-plan.ts');
   const stored = readStoredPlan(path);
   const plan = planOn(stored, flags.build, 'sim');
@@ -53,13 +55,21 @@ async function shrinkStored(path: string, flags: ShrinkFlags): Promise<number> {
     kind: flags.kind,
     budget: { runs: flags.runs, ms: flags.budget },
     signal,
-    progress: ({ pass, faults, operations, runs }) =>
-      progress.detail(`${pass} · ${counted(faults, 'fault')}, ${counted(operations, 'operation')} · ${runs} runs`),
+    progress: tellProgress(progress),
   });
   const exitCode = await tell(outcome, stored, plan, flags, progress, signal);
   progress.line(`seed ${plan.config.seed}`);
   if (signal.aborted) throw new InterruptedError();
   return exitCode;
+}
+
+/** A kind that nobody knows would only seem not to be there. */
+async function demandKind(kind: string): Promise<void> {
+  const { guaranteeOf } = await import('../../checker/anomalies/finding.ts');
+  const known = Object.keys(guaranteeOf);
+  if (!known.includes(kind)) {
+    throw new UsageError(`--kind ${kind}: there is no such anomaly; known are ${known.join(', ')}`);
+  }
 }
 
 async function tell(
@@ -100,6 +110,7 @@ async function tell(
     }
     case 'shrunk': {
       const { keepShrunk } = await import('../shrink/keep.ts');
+      progress.step('looking for the nearest plan and order that pass');
       const kept = keepShrunk(outcome.shrunk, flags.store, signal);
       for (const line of kept.lines) progress.line(line);
       if (flags.json) print(kept.summary);

@@ -2,10 +2,10 @@
  * `explore --shrink`: the first find of each signature is made as small as it gets, and kept as `tidemark shrink` keeps it.
  */
 import { InterruptedError, EnvironmentError } from '../errors.ts';
-import type { Progress } from '../progress.ts';
-import { counted } from '../report/words.ts';
+import { paint, type Progress } from '../progress.ts';
 import { keepShrunk, type ShrinkSummary } from '../shrink/keep.ts';
 import { shrink } from '../shrink/shrink.ts';
+import { tellProgress } from '../shrink/tell-progress.ts';
 import { planOfJob } from './one-run.ts';
 import type { Find } from './search.ts';
 
@@ -35,9 +35,13 @@ export async function shrinkFinds(
         budget: BUDGET,
         known: shrunk,
         signal,
-        progress: ({ pass, faults, operations, runs }) =>
-          progress.detail(`${pass} · ${counted(faults, 'fault')}, ${counted(operations, 'operation')} · ${runs} runs`),
+        progress: tellProgress(progress),
       });
+      if (outcome.type === 'not-deterministic') {
+        progress.line(
+          paint('bad', `run ${run} is not deterministic: done twice it ends with ${outcome.hashes.join(' and ')}`),
+        );
+      }
       if (outcome.type !== 'shrunk') continue;
       shrunk.add(outcome.shrunk.signature);
       const { summary, lines, failure } = keepShrunk(outcome.shrunk, store, signal);

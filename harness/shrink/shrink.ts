@@ -1,7 +1,7 @@
 /**
  * Shrinking: from a failing run to the fewest faults, operations and nodes that still fail in the same way.
  *
- * First the run is made again, which must show what it showed; the first violation that it still shows when it ends soon
+ * First the run is made again, twice, and must be the same run; the first violation that it still shows when it ends soon
  * after says which signature is kept. Then the passes follow each other, those that make the run shorter first, and once
  * more while anything changes: what one leaves out may make another's work possible. In the end no single fault can be
  * left out, and the failure is moved to where it is steadiest.
@@ -10,6 +10,7 @@
  */
 import { InterruptedError } from '../errors.ts';
 import type { Anomaly } from '../../checker/results.ts';
+import { simulate } from '../sim/simulate.ts';
 import type { SimulationRequest } from '../sim/simulation.ts';
 import { loadOf } from './case.ts';
 import type { Case } from './case.ts';
@@ -98,6 +99,8 @@ export async function shrink(request: SimulationRequest, options: ShrinkOptions)
   if (options.signal.aborted) throw new InterruptedError();
   const startedMs = performance.now();
   const first = judge(request);
+  const hashes = [first.simulation.hash, simulate(request).hash] as const;
+  if (hashes[0] !== hashes[1]) return { type: 'not-deterministic', hashes };
   const targets = targetsOf(first, options);
   const [foremost] = targets;
   if (foremost === undefined) return { type: 'passes', judged: first };
@@ -107,8 +110,6 @@ export async function shrink(request: SimulationRequest, options: ShrinkOptions)
 
   const ended = await driver.endSoon(written, targets);
   if (ended === null && !judge(written).violations.has(foremost.signature)) {
-    const hashes = [first.simulation.hash, judge(request).simulation.hash] as const;
-    if (hashes[0] !== hashes[1]) return { type: 'not-deterministic', hashes };
     throw new Error(`the load of seed ${request.config.seed}, written out, does not show what the seed showed`);
   }
   const { signature, anomaly } = ended?.target ?? foremost;

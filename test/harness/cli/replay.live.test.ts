@@ -181,6 +181,12 @@ describe('shrink', () => {
     );
   });
 
+  it('refuses a kind that nobody knows', () => {
+    const { status, stderr } = tidemark('shrink', run, '--kind', 'nosuch');
+    expect(status).toBe(254);
+    expect(stderr).toMatch(/^tidemark: --kind nosuch: there is no such anomaly; known are lost-acked-write, .*\n$/);
+  });
+
   it('names what there is when there is nothing of the kind', () => {
     const { status, stderr } = tidemark('shrink', run, '--kind', 'duplicate');
     expect(status).toBe(2);

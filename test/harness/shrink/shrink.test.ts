@@ -98,6 +98,22 @@ describe('shrinking', () => {
     expect(outcome.type).toBe('passes');
   });
 
+  it('does not begin where two runs of one request differ, whether they fail alike or not', async () => {
+    const { config, schedule } = failing();
+    let reads = 0;
+    /* Stands in for a core that draws for itself. */
+    const restless = {
+      ...config,
+      get clientTimeoutMs(): number {
+        reads += 1;
+        return config.clientTimeoutMs + reads;
+      },
+    };
+    const outcome = await shrink({ config: restless, schedule }, options);
+    if (outcome.type !== 'not-deterministic') throw new Error(`it ${outcome.type}`);
+    expect(new Set(outcome.hashes).size).toBe(2);
+  });
+
   it('gives the best that it has when its budget is used up, and says so', async () => {
     const outcome = await shrink(failing(), { ...options, budget: { runs: 3, ms: 120_000 } });
     if (outcome.type !== 'shrunk') throw new Error(`it ${outcome.type}`);
