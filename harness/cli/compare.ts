@@ -64,9 +64,19 @@ export function registerCompare(program: Command): void {
     .addOption(shardOption('the comparison'));
   addRunOptions(command, 'first the simulator, then containers where an engine answers').action(
     async (flags: CompareFlags) => {
+      if (command.getOptionValueSource('simTestCount') === 'cli') demandTwoParts(flags);
       const builds = [flags.control, flags.candidate];
       process.exitCode = await compare(builds.some(isForeignBuild) ? await onlyInContainers(flags, command) : flags);
     },
+  );
+}
+
+/** The pairs of the first part of two. */
+function demandTwoParts({ runtime, simTestCount, control, candidate }: CompareFlags): void {
+  const alone = runtime === undefined ? [control, candidate].find(isForeignBuild) : `--runtime ${runtime}`;
+  if (alone === undefined) return;
+  throw new UsageError(
+    `--sim-test-count ${simTestCount}: with ${alone} there is one part only, whose pairs are --test-count; leave it out`,
   );
 }
 

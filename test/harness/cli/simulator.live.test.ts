@@ -167,6 +167,14 @@ describe('tidemark compare --runtime sim', () => {
     expect(ended.lines).toContain('again   npm start -- --seed 1 --test-count 6 --runtime sim');
   });
 
+  it('refuses the pairs of a part that it does not have', async () => {
+    const ended = await tidemark(['compare', '--runtime', 'sim', '--sim-test-count', '5', '--test-count', '1']);
+    expect(ended.code).toBe(254);
+    expect(ended.lines).toEqual([
+      'tidemark: --sim-test-count 5: with --runtime sim there is one part only, whose pairs are --test-count; leave it out',
+    ]);
+  });
+
   it('exits with 3 where the control shows nothing', async () => {
     const argv = ['compare', '--runtime', 'sim', '--control', 'epoch', '--test-count', '3', '--seed', '1'];
     const ended = await tidemark([...argv, '--time-limit', '3s', '--store', join(temporary, 'silent')]);
