@@ -270,7 +270,8 @@ function clauseOf(results: Part, ofRunsOf: (build: BuildResults) => string): str
   const caveats = begunIn(results) + unknownIn(results);
   if (results.shard !== undefined) return `${counts}${caveats}`;
   if (candidate.anomalous > 0 && results.void) return `${counts}${caveats}, too many to compare the rates`;
-  if (results.void || control.anomalous === 0) return `${counts}${caveats}`;
+  const nothingBroke = control.anomalous === 0 && candidate.anomalous === 0;
+  if (results.void || nothingBroke) return `${counts}${caveats}`;
   const isTold = candidate.anomalous === 0 && candidate.unknown === 0;
   return `${counts}${test(tests[0])}${isTold ? exerciseOf(candidate) : ''}${caveats}`;
 }

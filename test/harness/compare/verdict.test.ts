@@ -100,6 +100,11 @@ describe('a comparison', () => {
     expect(results.verdict).toContain('epoch does not keep its word');
   });
 
+  it('tells the test of the difference as well where only the candidate broke anything', () => {
+    const results = compare(six(() => [clean(), lost()] as const));
+    expect(results.verdict).toMatch(/^epoch does not keep its word: .*, exact McNemar p = 0\.031\.$/);
+  });
+
   it('says that a silent control proves nothing', () => {
     const results = compare(six(() => [clean(), clean()] as const));
     expect(results.valid).toBe(true);
