@@ -44,8 +44,8 @@ export function registerExplore(program: Command): void {
   addRunOptions(command);
   describeAsDrawn(command);
   for (const option of command.options) {
-    if (option.long === '--runtime') option.hideHelp();
-    // Only our own builds run here.
+    // Only our own builds run here, and only in the simulator.
+    if (option.long === '--runtime' || option.long === '--description') option.hideHelp();
     if (option.long === '--settle-timeout') option.defaultValueDescription = seconds(defaultRunConfig.settleTimeoutMs);
     if (option.long === '--seed') option.description = 'seed of the first run; the next ones count up (default: drawn)';
   }

@@ -8,6 +8,7 @@ import { InterruptedError } from '../errors.ts';
 import type { FaultKind } from '../../nemesis/schedule.ts';
 import type { Progress } from '../progress.ts';
 import { counted } from '../report/words.ts';
+import { shownPath } from '../shown-path.ts';
 import { GENERATION, GuidedSearch } from './guided.ts';
 import type { Pins } from './draws.ts';
 import type { SearchJob, SearchResult } from './one-run.ts';
@@ -65,6 +66,7 @@ export async function exploreSeeds(request: ExploreRequest): Promise<Exploration
     failure = shrunk.failure;
   }
   const unwritten = kept.directory === null ? null : writeSearchReport(kept.directory, report);
+  if (kept.directory !== null && unwritten === null) progress.line(`search  ${shownPath(kept.directory)}/explore.json`);
   return { report, failure: failure ?? unwritten };
 }
 

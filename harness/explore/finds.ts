@@ -1,8 +1,9 @@
 /**
  * Keeps what a search found: each find as a run's folder, made by running it once more, since a run is a function.
  *
- * `<store>/explore/<time>/explore.json` is the report; beside it one folder for each find that is kept, with everything
- * that any other run leaves. Their number is bounded: a few of each signature.
+ * `<store>/explore/<time>/explore.json` is the report, of a search that found nothing, too: where it has been is what it
+ * shows. Beside it stands one folder for each find that is kept, with everything that any other run leaves. Their number
+ * is bounded: a few of each signature.
  */
 import { join } from 'node:path';
 import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
@@ -15,17 +16,16 @@ import { planOfJob } from './one-run.ts';
 import type { Find } from './search.ts';
 
 export interface Keeping {
-  /** Of the search; null where there was nothing to keep, or no place for it. */
+  /** Of the search; null where there was no place for it. */
   readonly directory: string | null;
   readonly finds: Kept;
   /** Why not all of them are kept. What was found stays found. */
   readonly failure: EnvironmentError | null;
 }
 
-/** Makes a folder in the store for the finds, runs each again and keeps its files. */
+/** Makes a folder in the store for the search, runs each find again and keeps its files. */
 export function keep(store: string, finds: readonly Find[]): Keeping {
   const kept = new Map<number, { directory: string; plan: string }>();
-  if (finds.length === 0) return { directory: null, finds: kept, failure: null };
   let directory: string | null = null;
   try {
     directory = createStoreDirectory(store, 'explore', new Date());

@@ -86,7 +86,7 @@ export async function search(
   heard: (result: SearchResult, job: SearchJob) => void,
 ): Promise<void> {
   const underWay: SearchJob[] = [];
-  const results = runJobs<SearchJob, SearchResult>(withinLimits(jobs, tally.runs, limits, underWay), {
+  const results = runJobs<SearchJob, SearchResult>(withinLimits(jobs, tally, limits, underWay), {
     module: new URL('./one-run.ts', import.meta.url),
     load: () => import('./one-run.ts'),
     threads: limits.threads,
@@ -102,20 +102,37 @@ export async function search(
   }
 }
 
+/** A job is handed out while all that are under way, and one more, are likely to end within the budget. */
 function* withinLimits(
   jobs: Iterable<SearchJob>,
-  done: number,
+  tally: Tally,
   { runs, budgetMs, elapsedMs }: SearchLimits,
   underWay: SearchJob[],
 ): Generator<SearchJob, void, undefined> {
-  let run = done;
+  const pace = createPace();
+  let run = tally.runs;
   for (const job of jobs) {
+    const nowMs = elapsedMs();
+    const leastMs = pace(tally.runs, nowMs) * (underWay.length + 1);
     /* One run at least: a budget of nothing would show nothing. */
-    if (run >= runs || (run > 0 && elapsedMs() >= budgetMs)) return;
+    if (run >= runs || (run > 0 && nowMs + leastMs >= budgetMs)) return;
     run += 1;
     underWay.push(job);
     yield job;
   }
+}
+
+/** So many runs are no measure: the first ones load the code and warm it up. */
+const FIRST_RUNS = 8;
+
+/** Of so many runs at so much time: how long one takes, all threads together; 0 as long as nobody knows. */
+function createPace(): (runs: number, nowMs: number) => number {
+  let since: { readonly runs: number; readonly ms: number } | null = null;
+  return (runs, nowMs) => {
+    if (since === null && runs >= FIRST_RUNS) since = { runs, ms: nowMs };
+    if (since === null || runs < since.runs + FIRST_RUNS) return 0;
+    return (nowMs - since.ms) / (runs - since.runs);
+  };
 }
 
 function count(tally: Tally, result: SearchResult, job: SearchJob, { elapsedMs }: SearchLimits): void {

@@ -99,9 +99,15 @@ describe('explore', () => {
     expect(plain(guidedAgain.report)).toEqual(plain(guided.report));
   });
 
-  it('exits with 0 and keeps nothing where no promise was broken', async () => {
+  it('takes a build for each node, and as many brokers as it names', async () => {
+    const argv = ['--build', '1=hw,2-4=epoch', '--runs', '2', '--seed', '1', '--time-limit', '3s'];
+    const { report } = await explored(...argv, '--store', join(temporary, 'mixed'));
+    expect(report).toMatchObject({ runs: 2, build: '1=hw,2-4=epoch' });
+  });
+
+  it('exits with 0 where no promise was broken, and keeps where it has been', async () => {
     const store = join(temporary, 'clean');
-    const { code, report } = await explored(
+    const { code, report, lines } = await explored(
       '--build',
       'epoch',
       '--runs',
@@ -114,7 +120,11 @@ describe('explore', () => {
     );
     expect(code).toBe(0);
     expect(report).toMatchObject({ runs: 6, anomalous: 0, unknown: 0, first: null, finds: [] });
-    expect(existsSync(store)).toBe(false);
+    const file = lines.find((line) => line.startsWith('search  '))?.slice('search  '.length) ?? '';
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(report);
+    expect(report.missedMarks.length).toBeGreaterThan(0);
+    /* There is no run that check, report, replay and shrink could take. */
+    expect(existsSync(join(store, 'latest'))).toBe(false);
   });
 
   it('tells what it found when it is interrupted, and exits with 130', async () => {
@@ -148,6 +158,8 @@ describe('explore', () => {
     [['--nodes', '2', '--replication-factor', '3'], '--replication-factor 3 needs as many brokers'],
     [['--runtime', 'local'], '--runtime local: explore searches in the simulator only; leave it out'],
     [['--budget', 'long'], '--budget long: write seconds'],
+    [['--build', '1=hw,3=epoch'], '"1=hw,3=epoch" gives node 2 no build'],
+    [['--nemesis', 'partition', '--nemesis-weights', 'crash=5'], '--nemesis-weights crash=5: crash is none of'],
   ])('refuses %j in one line', async (argv, line) => {
     const ended = await tidemark(['explore', ...argv]);
     expect(ended.code).toBe(254);

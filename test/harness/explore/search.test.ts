@@ -19,7 +19,7 @@ function* jobs(build: string, seed = 1): Generator<SearchJob, never, undefined> 
   for (let next = seed; ; next += 1) yield { build, seed: next, pins, kinds: faultKindsOf.sim };
 }
 
-async function tallyOf(build: string, limits: Partial<SearchLimits>): Promise<Tally> {
+async function tallyOf(build: string, limits: Partial<SearchLimits>, heard = () => {}): Promise<Tally> {
   const tally = createTally();
   const signal = new AbortController().signal;
   const all = {
@@ -31,7 +31,7 @@ async function tallyOf(build: string, limits: Partial<SearchLimits>): Promise<Ta
     elapsedMs: () => 0,
     ...limits,
   };
-  await search(jobs(build), tally, all, () => {});
+  await search(jobs(build), tally, all, heard);
   return tally;
 }
 
@@ -70,6 +70,15 @@ describe('a search', () => {
     const tally = await tallyOf('epoch', { budgetMs: 100, elapsedMs: () => (calls += 20) });
     expect(tally.runs).toBeGreaterThan(1);
     expect(tally.runs).toBeLessThan(6);
+  });
+
+  it('does not begin a run that is likely to end after its time', async () => {
+    let ms = 0;
+    const runTakes = (): void => {
+      ms += 100;
+    };
+    const tally = await tallyOf('epoch', { budgetMs: 2_050, elapsedMs: () => ms }, runTakes);
+    expect([tally.runs, ms]).toEqual([20, 2_000]);
   });
 
   it('keeps few finds of each signature, however many there are', async () => {
