@@ -3,7 +3,7 @@
  *
  * The calling thread works too: it takes its first job at once, while the workers are still loading their code, so that
  * a search that ends after a moment never waits for them. Workers get jobs in blocks, since a message costs as much as a
- * small run. What a job does is a module with one exported function, `runJob`, loaded by every thread.
+ * small job; a block lasts about a tenth of a second, so that little is under way when nothing more is wanted. What a job does is a module with one exported function, `runJob`, loaded by every thread.
  *
  * Invariant: results are handed on in the order of the jobs, whoever finished first; so what a search finds does not
  * depend on how many threads searched. So many jobs as `ahead` says are under way or wait for an earlier one. A thread that dies is a failure of the environment, never a result.
@@ -39,6 +39,8 @@ export type WorkerAnswer<Result> =
   | { readonly message: string; readonly stack: string };
 
 const DEFAULT_BLOCK = 16;
+/** A block that took longer is followed by a shorter one. */
+const BLOCK_MS = 100;
 /** Blocks for each thread that may be under way or wait for an earlier one. */
 const BLOCKS_AHEAD = 4;
 
@@ -74,8 +76,10 @@ export async function* runJobs<Job, Result>(
 
 interface WorkerLane {
   readonly worker: Worker;
-  /** Size of its next block: grows, so that the first results come soon. */
+  /** Size of its next block: grows from one, so that the first results come soon. */
   block: number;
+  /** When it began with the block that it is at. */
+  sinceMs: number;
   online: boolean;
   /** Blocks that it has. */
   busy: number;
@@ -184,7 +188,7 @@ class Pool<Job, Result> {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: { module: this.#options.module.href },
     });
-    const lane: WorkerLane = { worker, block: 1, online: false, busy: 0 };
+    const lane: WorkerLane = { worker, block: 1, sinceMs: 0, online: false, busy: 0 };
     worker.on('online', () => {
       lane.online = true;
       this.#feed(lane);
@@ -205,7 +209,10 @@ class Pool<Job, Result> {
     }
     for (const [index, result] of answer.results.entries()) this.#done.set(answer.first + index, result);
     lane.busy -= 1;
-    lane.block = Math.min(2 * lane.block, this.#longestBlock);
+    const nowMs = performance.now();
+    const isShort = nowMs - lane.sinceMs < BLOCK_MS;
+    lane.block = isShort ? Math.min(2 * lane.block, this.#longestBlock) : Math.ceil(lane.block / 2);
+    lane.sinceMs = nowMs;
     this.#feed(lane);
     this.#wake();
   }
@@ -216,6 +223,7 @@ class Pool<Job, Result> {
       const taken = this.#take(lane.block);
       const [first] = taken;
       if (first === undefined) return;
+      if (lane.busy === 0) lane.sinceMs = performance.now();
       lane.worker.postMessage({ first: first.number, jobs: taken.map(({ job }) => job) }, []);
     }
   }
