@@ -277,6 +277,8 @@ export interface NightCell extends Pick<
   readonly done: number;
   /** Of the primary endpoint, after Holm's correction over the cells. */
   readonly adjustedP: number;
+  /** How many of its runs their harness or environment ended, and how the first of them; absent where none. */
+  readonly failed?: string;
 }
 
 /** Of a night: a matrix of comparisons within one budget of time. */

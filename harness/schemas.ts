@@ -315,6 +315,7 @@ const nightResultsSchema = z
         candidate: build,
         tests: oneComparison.tests,
         adjustedP: rate.describe('Of the primary endpoint, after Holm’s correction over the cells.'),
+        failed: z.string().exactOptional().describe('How many of its runs failed, and the first error.'),
       }),
     ),
   })

@@ -6,10 +6,11 @@
  * cell are the same, a violation on either counts: such pairs ask whether the test itself raises alarms.
  *
  * Invariant: a pair that was not run is no run. It is neither clean nor unknown; the sentence says how many there are.
+ * Of a night that is not finished no significance is told: whoever looks before the end may be the one who ends it.
  */
 import type { ComparisonResults, NightCell, NightResults, Verdict } from '../../checker/results.ts';
 import { holm } from '../compare/statistics.ts';
-import { unexercised } from '../compare/verdict.ts';
+import { failureIn, unexercised } from '../compare/verdict.ts';
 import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { counted, listInWords } from '../report/words.ts';
 import type { CellName } from './cells.ts';
@@ -46,6 +47,7 @@ export function concludeNight(facts: NightFacts, concluded: readonly ConcludedCe
 function cellOf(cell: CellName, comparison: ComparisonResults, adjustedP: number): NightCell {
   const { name, builds, workload, faults, folder, sameBuilds } = cell;
   const { verdict, void: isVoid, configuration, command, control, candidate, tests, seeds, pairs } = comparison;
+  const failed = failureIn(comparison);
   const ofControl: Verdict = control.anomalous > 0 ? false : control.unknown > 0 ? 'unknown' : true;
   return {
     name,
@@ -65,6 +67,7 @@ function cellOf(cell: CellName, comparison: ComparisonResults, adjustedP: number
     candidate,
     tests,
     adjustedP,
+    ...(failed === null ? {} : { failed }),
   };
 }
 
@@ -110,7 +113,7 @@ function sentenceOf(results: NightResults): string {
   return ofShard === '' ? told : `${ofShard}${told.charAt(0).toLowerCase()}${told.slice(1)}`;
 }
 
-function headOf({ valid, cells, shard }: NightResults, done: number): string {
+function headOf({ valid, cells, shard, ended }: NightResults, done: number): string {
   const where = `in ${counted(cells.length, 'cell')} and ${counted(done, 'pair')}`;
   const broken = cells.filter((cell) => cell.valid === false);
   if (valid === false) return `A promise was broken ${share(broken, cells)}: ${named(broken, howBroken)}`;
@@ -124,9 +127,8 @@ function headOf({ valid, cells, shard }: NightResults, done: number): string {
     return `The control showed nothing ${share(silent, cells)} (${named(silent, nameOf)}), so nothing is proved there; ${clean}`;
   }
   const compared = cells.filter(({ sameBuilds }) => !sameBuilds);
-  return compared.length === 0
-    ? capital(clean)
-    : `${capital(clean)}, and every control did${significance(compared, cells.length)}`;
+  if (compared.length === 0) return capital(clean);
+  return `${capital(clean)}, and every control did${ended === 'unfinished' ? '' : significance(compared, cells.length)}`;
 }
 
 /** In how many of the cells the builds differ significantly, after Holm's correction. */
@@ -136,9 +138,12 @@ function significance(compared: readonly NightCell[], family: number): string {
   return `, significantly in ${significant.length} of ${counted(compared.length, 'cell')}`;
 }
 
-/** Whether so few pairs could show anything, in a family of so many cells. */
-export function canBeSignificant({ tests }: NightCell, family: number): boolean {
-  return (tests[0]?.smallestP ?? 1) * family <= SIGNIFICANCE;
+/** Whether so few pairs can show anything, in a family of so many cells. */
+export function canBeSignificant(
+  { tests, adjustedP }: Pick<NightCell, 'tests' | 'adjustedP'>,
+  family: number,
+): boolean {
+  return adjustedP <= SIGNIFICANCE || (tests[0]?.smallestP ?? 1) * family <= SIGNIFICANCE;
 }
 
 function share(some: readonly NightCell[], all: readonly NightCell[]): string {

@@ -13,7 +13,7 @@ import type { NightResults, PairResults, PairedRun } from '../../checker/results
 import { runPair, type RealPairsRequest } from '../compare/compare.ts';
 import { orderOf, type Side } from '../compare/pairs.ts';
 import { outcomeOf, plannedRun, runAndKeep, tellingOf, type PlannedRun } from '../compare/simulated.ts';
-import { failureIn, pairResults, type PairOutcome } from '../compare/verdict.ts';
+import { pairResults, type PairOutcome } from '../compare/verdict.ts';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
 import { defaultThreads, runJobs, usefulThreads } from '../explore/pool.ts';
 import { paint, type Progress } from '../progress.ts';
@@ -70,7 +70,7 @@ export async function runNight(run: NightRun): Promise<NightOutcome> {
       failure ??= environmentErrorFrom(error, 'cannot write the results');
       results = record.resultsOf(record.conclude(), 'unfinished');
     }
-    return { results, failure: failure ?? failedRunsIn(record) };
+    return { results, failure: failure ?? failedRunsIn(results) };
   } finally {
     record.close();
   }
@@ -230,10 +230,7 @@ function keepTold({ cells, directory }: NightRun, record: NightRecord): void {
 }
 
 /** Single runs that failed: told in the end. */
-function failedRunsIn(record: NightRecord): EnvironmentError | null {
-  for (const { cell, comparison } of record.conclude()) {
-    const failed = failureIn(comparison);
-    if (failed !== null) return new EnvironmentError(`${cell.name}: ${failed}`);
-  }
-  return null;
+function failedRunsIn({ cells }: NightResults): EnvironmentError | null {
+  const cell = cells.find(({ failed }) => failed !== undefined);
+  return cell === undefined ? null : new EnvironmentError(`${cell.name}: ${cell.failed}`);
 }

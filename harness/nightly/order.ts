@@ -3,8 +3,11 @@
  * all cells equally exercised.
  *
  * Before each pair it is estimated whether it still fits. Where one does not, the other cells still get this seed, and
- * nothing gets the next one: no cell is more than one pair ahead of another because its pairs are short. What was found
- * so far is never asked, so the size of a sample does not depend on its outcome.
+ * nothing gets the next one: no cell is more than one pair ahead of another because its pairs are short.
+ *
+ * Invariant: what was found so far is never asked, and a pair that was begun counts however long it takes. So the outcome
+ * reaches the size of the sample through time alone (a run that breaks may take longer to settle): `docs/nightly.md` says
+ * what that does to the intervals.
  */
 
 export interface Turn {

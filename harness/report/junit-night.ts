@@ -46,19 +46,20 @@ function notRun(done: number, declared: number, ended: NightResults['ended']): O
 }
 
 function outcomeOfCell(cell: NightCell, ofShard: boolean): Outcome {
-  const { valid, verdict, control, candidate, sameBuilds, command } = cell;
+  const { valid, verdict, control, candidate, sameBuilds, command, failed } = cell;
   const judged = sameBuilds ? [control, candidate] : [candidate];
   const kinds = judged.flatMap((build) => Object.keys(build.kinds));
   const details = withCommand(judged.map((build) => `${build.build}: ${kindsInWords(build)}`).join('\n'), command);
   const message = short(verdict);
   switch (valid) {
     case true:
-      return null;
+      // Of a control alone: the night ends with 255 for it, too.
+      return failed === undefined ? null : { is: 'error', type: 'failed', message: short(failed), details };
     case false:
       return { is: 'failure', type: kinds[0] ?? 'violation', message, details };
     case 'unknown':
       // Of a shard too few runs may be too few for itself only; unknown runs are unknown in every sum.
-      return ofShard && judged.every(({ unknown }) => unknown === 0)
+      return ofShard && failed === undefined && judged.every(({ unknown }) => unknown === 0)
         ? null
         : { is: 'error', type: 'unknown', message, details };
   }

@@ -246,6 +246,10 @@ function nightBlocks(results: NightResults): string[] {
     ),
     ...more(cells.length - CELLS_MAX, 'cell'),
     ...worstFirst
+      .filter(({ failed }) => failed !== undefined)
+      .slice(0, FAILED_RUNS_MAX)
+      .map(({ name, failed = '' }) => `${text(name)}: ${text(failed)}`),
+    ...worstFirst
       .filter(({ valid }) => valid === false)
       .slice(0, BROKEN_RUNS_MAX)
       .flatMap((cell) => [`### ${text(cell.name)}`, text(cell.verdict), ...commandOf(cell.command)]),

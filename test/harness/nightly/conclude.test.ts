@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { NightResults, PairResults, Verdict } from '../../../checker/results.ts';
-import { exitCodeOfNight, type ConcludedCell, type NightFacts } from '../../../harness/nightly/conclude.ts';
+import type { NightCell, NightResults, PairResults, Verdict } from '../../../checker/results.ts';
+import {
+  canBeSignificant,
+  exitCodeOfNight,
+  type ConcludedCell,
+  type NightFacts,
+} from '../../../harness/nightly/conclude.ts';
 import { parseResults } from '../../../harness/schemas.ts';
 import { cellOf, nightOf, pairOf } from './pairs.ts';
 
@@ -69,11 +74,22 @@ describe('the verdict of a night', () => {
     );
   });
 
-  it('says that it is not finished, also where its last pair is half a one', () => {
+  it('says that it is not finished, also where its last pair is half a one, and nothing of significance', () => {
     const results = night([cellOf('x.y.a', [...pairs().slice(0, 5), pairOf(6, 'unknown', 'unknown')])], {
       ended: 'unfinished',
     });
     expect(results.verdict).toMatch(/; the night is not finished\.$/);
+    const early = night([cellOf('x.y.a', pairs(), { declared: 8 })], { ended: 'unfinished' });
+    expect(early.verdict).toBe(
+      'No candidate broke a promise in 1 cell and 6 pairs, and every control did; only 6 of 8 pairs were run so far.',
+    );
+  });
+
+  it('tells which cell had runs that failed', () => {
+    const { control, ...failing } = pairOf(6, 'unknown', true);
+    const last = { ...failing, control: { ...control, completed: false, error: 'the disk is full' } };
+    const results = night([cellOf('x.y.a', pairs()), cellOf('x.y.b', [...pairs().slice(0, 5), last])]);
+    expect(results.cells.map(({ failed }) => failed)).toEqual([undefined, '1 of 12 runs failed: the disk is full']);
   });
 
   it('says nothing for a night in which no pair was run', () => {
@@ -103,5 +119,16 @@ describe('the p-values of the cells', () => {
       expect(adjustedP).toBeCloseTo(0.125, 12);
     }
     expect(results.verdict).toContain('not significant at this n');
+  });
+
+  it('can be significant at a smaller n than the first step of Holm asks for', () => {
+    const [{ tests, adjustedP }, large] = night([
+      cellOf('x.y.a', pairs()),
+      cellOf('x.y.b', [...pairs(), pairOf(7, false, true)]),
+    ]).cells as [NightCell, NightCell];
+    expect((tests[0]?.smallestP ?? 0) * 2).toBeGreaterThan(0.05);
+    expect(adjustedP).toBeCloseTo(0.03125, 12);
+    expect([canBeSignificant({ tests, adjustedP }, 2), canBeSignificant(large, 2)]).toEqual([true, true]);
+    expect(canBeSignificant({ tests, adjustedP: 0.0625 }, 2)).toBe(false);
   });
 });
