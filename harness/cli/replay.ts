@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import type { Fault, FaultKind } from '../../nemesis/schedule.ts';
 import type { RunReport } from '../run/run.ts';
-import { UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
+import { InterruptedError, UsageError, exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { capabilitiesOf } from './beside-foreign.ts';
 import { isForeignBuild } from '../foreign-build.ts';
 import { whyBeyondTarget } from '../run/beyond-target.ts';
@@ -19,6 +19,7 @@ import type { StoredPlan } from '../shrink/stored-plan.ts';
 import { shownPath } from '../shown-path.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
 import { onInterrupt } from './interrupt.ts';
+import { givenUp, givingUp } from './run-simulated.ts';
 import { sayResults } from './run.ts';
 
 interface ReplayFlags {
@@ -66,11 +67,11 @@ async function replay(path: string, flags: ReplayFlags): Promise<number> {
   ].join(' ');
   const directory = createStoreDirectory(flags.store, 'replay', new Date());
   if (config.runtime !== 'sim') pointLatest(flags.store, directory);
-  const { results, error } = await (config.runtime === 'sim' ? inSimulator : onMachines)(plan, {
-    directory,
-    command,
-    progress,
-  });
+  const signal = onInterrupt(progress, config.runtime === 'sim' ? givingUp : undefined);
+  const place = { directory, command, progress, signal };
+  const report = await (config.runtime === 'sim' ? inSimulator : onMachines)(plan, place);
+  if (report === null) throw givenUp(directory, progress, config.seed);
+  const { results, error } = report;
   if (config.runtime === 'sim' && existsSync(join(directory, 'results.json'))) pointLatest(flags.store, directory);
   if (results !== null) {
     sayResults(results, progress.line);
@@ -81,6 +82,7 @@ async function replay(path: string, flags: ReplayFlags): Promise<number> {
   }
   progress.line(`seed ${config.seed}`);
   if (error !== null) throw error;
+  if (signal.aborted) throw new InterruptedError();
   return results === null ? exitCodes.environment : exitCodeOfVerdict(results.valid);
 }
 
@@ -115,18 +117,21 @@ interface Place {
   readonly directory: string;
   readonly command: string;
   readonly progress: Progress;
+  readonly signal: AbortSignal;
 }
 
-async function inSimulator(request: StoredPlan, { directory, command, progress }: Place): Promise<RunReport> {
-  const { executeSimulatedRun } = await import('../run/simulated-run.ts');
+/** Null if it was interrupted before it was over. */
+async function inSimulator(request: StoredPlan, place: Place): Promise<RunReport | null> {
+  const { directory, command, progress, signal } = place;
+  const { executeInterruptibly } = await import('../run/simulated-run.ts');
   const { writeRunReport } = await import('../report/run.ts');
   progress.step('simulating');
   const name = nameOf(request);
-  return executeSimulatedRun({ request, name, command, directory, keep: () => true, report: writeRunReport });
+  const wanted = { request, name, command, directory, keep: () => true, report: writeRunReport };
+  return executeInterruptibly(wanted, signal);
 }
 
-async function onMachines(plan: StoredPlan, { directory, command, progress }: Place): Promise<RunReport> {
-  const signal = onInterrupt(progress);
+async function onMachines(plan: StoredPlan, { directory, command, progress, signal }: Place): Promise<RunReport> {
   const { chooseRuntime, releaseRuntime } = await import('../run/runtimes.ts');
   const { executeRun } = await import('../run/run.ts');
   const { build, brokers, description } = plan.config;

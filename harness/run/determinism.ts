@@ -7,17 +7,25 @@
  * Bound: events are described up to a number; a difference after that is told by the line where it first shows.
  */
 import type { RunResults } from '../../checker/results.ts';
-import { simulate } from '../sim/simulate.ts';
+import { InterruptedError } from '../errors.ts';
 import type { Simulation, SimulationRequest } from '../sim/simulation.ts';
+import { simulateHeeding } from './heeding.ts';
 import { checkSimulation, type SimulatedRunName } from './simulated-run.ts';
 
 const EVENTS_DESCRIBED_MAX = 500_000;
 
-/** Runs it twice; null when both runs are the same to the byte, else one line about where they part. */
-export function differenceBetweenTwoRuns(request: SimulationRequest, name: SimulatedRunName): string | null {
+/**
+ * Runs it twice; null when both runs are the same to the byte, else one line about where they part. Rejects with an
+ * {@link InterruptedError} if the signal was aborted before that was known.
+ */
+export async function differenceBetweenTwoRuns(
+  request: SimulationRequest,
+  name: SimulatedRunName,
+  signal: AbortSignal,
+): Promise<string | null> {
   const described: string[] = [];
   const hashes: number[] = [];
-  const first = simulate(request, {
+  const first = await simulateHeeding(request, signal, {
     onEvent: ({ hash, describe }) => {
       hashes.push(hash);
       if (described.length < EVENTS_DESCRIBED_MAX) described.push(describe());
@@ -25,7 +33,7 @@ export function differenceBetweenTwoRuns(request: SimulationRequest, name: Simul
   });
   let events = 0;
   let parted: string | null = null;
-  const second = simulate(request, {
+  const second = await simulateHeeding(request, signal, {
     onEvent: ({ hash, describe }) => {
       const index = events;
       events += 1;
@@ -33,6 +41,7 @@ export function differenceBetweenTwoRuns(request: SimulationRequest, name: Simul
       parted = `once ${described[index] ?? 'there was no such event'}; then ${describe()}`;
     },
   });
+  if (first === null || second === null) throw new InterruptedError();
   const parting = parted as string | null;
   if (parting !== null) return `the first event that differs: ${parting}`;
   if (events !== hashes.length) return `one run had ${hashes.length} events, the other ${events}`;

@@ -7,6 +7,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { checkRun } from '../../checker/check.ts';
 import type { RunResults } from '../../checker/results.ts';
 import { collectedBytes } from '../check/collected-bytes.ts';
@@ -18,6 +19,7 @@ import type { Simulation, SimulationRequest } from '../sim/simulation.ts';
 import { writeJson } from '../store.ts';
 import type { RunFile } from './run-file.ts';
 import type { RunReport } from './run.ts';
+import { simulateHeeding } from './heeding.ts';
 import { writeSimulationFiles } from './simulated-files.ts';
 
 export { planOf } from './plan.ts';
@@ -48,10 +50,35 @@ export interface SimulatedRunReport extends RunReport {
 
 /** Simulates, judges, and writes the run's folder if it is to be kept. Throws for programmer errors only. */
 export function executeSimulatedRun(wanted: SimulatedRunRequest): SimulatedRunReport {
-  const { request, directory, keep, onlooker } = wanted;
-  const startedAt = new Date().toISOString();
-  const startMs = performance.now();
-  const simulation = simulate(request, onlooker);
+  const start = now();
+  return conclude(wanted, simulate(wanted.request, wanted.onlooker), start);
+}
+
+/** The same in a process that hears signals; null if one came before the simulation was over: then nothing is written. */
+export async function executeInterruptibly(
+  wanted: SimulatedRunRequest,
+  signal: AbortSignal,
+): Promise<SimulatedRunReport | null> {
+  const start = now();
+  const simulation = await simulateHeeding(wanted.request, signal, wanted.onlooker);
+  if (simulation === null) return null;
+  const report = conclude(wanted, simulation, start);
+  // A signal that came while it was judged and written down has been heard when this resolves.
+  await setImmediate();
+  return report;
+}
+
+interface Moment {
+  readonly at: string;
+  readonly ms: number;
+}
+
+function now(): Moment {
+  return { at: new Date().toISOString(), ms: performance.now() };
+}
+
+function conclude(wanted: SimulatedRunRequest, simulation: Simulation, start: Moment): SimulatedRunReport {
+  const { request, directory, keep } = wanted;
   const simulatedMs = performance.now();
   const results = checkSimulation(simulation, request, wanted);
   const checkedMs = performance.now();
@@ -60,11 +87,11 @@ export function executeSimulatedRun(wanted: SimulatedRunRequest): SimulatedRunRe
   if (directory === null || !keep(results)) {
     return { results, error: failure, kept: false, simulation };
   }
-  const phases = { simulating: Math.round(simulatedMs - startMs), checking: Math.round(checkedMs - simulatedMs) };
+  const phases = { simulating: Math.round(simulatedMs - start.ms), checking: Math.round(checkedMs - simulatedMs) };
   try {
     mkdirSync(directory, { recursive: true });
     writeSimulationFiles(directory, simulation, request.schedule, request.load);
-    writeJson(join(directory, 'run.json'), runFile(wanted, simulation, directory, startedAt, phases));
+    writeJson(join(directory, 'run.json'), runFile(wanted, simulation, directory, start.at, phases));
     writeJson(join(directory, 'results.json'), results);
     wanted.report?.(directory);
   } catch (cause) {

@@ -36,6 +36,8 @@ import type { Simulation, SimulationFacts, SimulationRequest, Trace } from './si
 
 const NS_PER_MS = 1e6;
 const SECOND_MS = 1_000;
+/** So much virtual time passes between two steps of the load. */
+const STEP_MS = 100;
 /** Every action of the nemesis is answered long before, and every operation of a client over. */
 const STOP_TIMEOUT_NS = 600_000 * NS_PER_MS;
 
@@ -51,6 +53,18 @@ export interface Onlooker {
 
 /** Runs it. */
 export function simulate(request: SimulationRequest, onlooker: Onlooker = {}): Simulation {
+  const steps = simulateInSteps(request, onlooker);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, for who has to look up now and then: between two steps nothing is under way, and what he does changes nothing. */
+export function simulateInSteps(
+  request: SimulationRequest,
+  onlooker: Onlooker = {},
+): Generator<void, Simulation, undefined> {
   return new SimulatedRun(request, onlooker).execute();
 }
 
@@ -141,12 +155,12 @@ class SimulatedRun {
     });
   }
 
-  execute(): Simulation {
+  *execute(): Generator<void, Simulation, undefined> {
     const { kernel } = this.#cluster;
     this.#starter.start('controller');
     for (const node of this.#cluster.brokers) this.#starter.start(node);
     const failure = this.#getReady();
-    if (failure === null) this.#test();
+    if (failure === null) yield* this.#test();
     else this.#facts.error = failure;
     return {
       history: this.#history,
@@ -161,22 +175,26 @@ class SimulatedRun {
     };
   }
 
-  #test(): void {
-    const { config } = this.#request;
+  *#test(): Generator<void, void, undefined> {
+    const { timeLimitMs } = this.#request.config;
     const { kernel } = this.#cluster;
     this.#loadStartNs = kernel.nowNs;
     this.#load.start();
     this.#faults.start();
-    for (let passedMs = 0; passedMs < config.timeLimitMs; passedMs += SECOND_MS) {
-      kernel.runFor(Math.min(SECOND_MS, config.timeLimitMs - passedMs) * NS_PER_MS);
-      this.#onlooker.onSecond?.(passedMs + SECOND_MS);
+    for (let passedMs = 0; passedMs < timeLimitMs; passedMs += STEP_MS) {
+      yield;
+      kernel.runFor(Math.min(STEP_MS, timeLimitMs - passedMs) * NS_PER_MS);
+      const endMs = passedMs + STEP_MS;
+      if (endMs % SECOND_MS === 0 || endMs >= timeLimitMs) this.#onlooker.onSecond?.(endMs);
     }
     this.#faults.stop();
     this.#end('the nemesis', () => this.#faults.finished);
     this.#proveHealed();
     this.#load.stop();
     this.#end('the load', () => this.#load.ended);
+    yield;
     this.#settle();
+    yield;
     const rested = this.#changes;
     this.#facts.finalReadComplete = this.#load.finalRead(endsOf(this.#view), finalReadTimeoutMs);
     /* What a client that is gone had sent may arrive late: TCP sends it again long after its link has healed. */

@@ -183,6 +183,54 @@ describe('tidemark compare --runtime sim', () => {
   });
 });
 
+describe('an interrupt of a simulated run', () => {
+  const long = ['--seed', '9', '--time-limit', '150s', '--rate', '1000'];
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'by %s gives it up: no empty folder, the seed in the last line, exit code 130',
+    async (name) => {
+      const store = join(temporary, name);
+      const running = start(['run', '--runtime', 'sim', ...long, '--store', store]);
+      await running.said(/^simulating$/);
+      const before = performance.now();
+      running.child.kill(name);
+      const ended = await running.ended;
+      expect(performance.now() - before).toBeLessThan(5_000);
+      expect([ended.code, ended.signal]).toEqual([130, null]);
+      expect(ended.lines).toContain('interrupted: what is not done is given up; the seed makes the same run again…');
+      expect(ended.lines.at(-1)).toBe('seed 9');
+      expect(readdirSync(store)).toEqual(['run']);
+      expect(readdirSync(join(store, 'run'))).toEqual([]);
+    },
+  );
+
+  it('ends a replay likewise', async () => {
+    const file = join(temporary, 'long.json');
+    const configuration = { build: 'epoch', runtime: 'sim', seed: 9, timeLimitMs: 150_000, rate: 1_000 };
+    const schedule = { schemaVersion: 1, seed: 9, durationMs: 150_000, faults: [] };
+    writeFileSync(file, JSON.stringify({ configuration, schedule }));
+    const store = join(temporary, 'replay');
+    const running = start(['replay', file, '--store', store]);
+    await running.said(/^simulating$/);
+    running.child.kill('SIGTERM');
+    const ended = await running.ended;
+    expect([ended.code, ended.lines.at(-1)]).toEqual([130, 'seed 9']);
+    expect(readdirSync(join(store, 'replay'))).toEqual([]);
+  });
+
+  it('keeps and tells what was found before, and checks nothing more', async () => {
+    const store = join(temporary, 'checked');
+    const argv = ['run', '--runtime', 'sim', '--build', 'hw', '--seed', '5', '--check-determinism', '--json'];
+    const running = start([...argv, '--rate', '400', '--store', store]);
+    await running.said(/^checking that two runs are the same$/);
+    running.child.kill('SIGINT');
+    const ended = await running.ended;
+    expect([ended.code, ended.lines.at(-1)]).toEqual([130, 'seed 5']);
+    expect(ended.err).not.toContain('two runs gave the same');
+    expect(ended.out).toBe(read(realpathSync(join(store, 'latest')), 'results.json'));
+  });
+});
+
 describe('Ctrl-C in a comparison in the simulator', () => {
   it('exits with 130, and tells how far it came', async () => {
     const store = join(temporary, 'interrupted');
