@@ -37,6 +37,8 @@ export interface RealPairsRequest extends PairsRequest {
   readonly runtime: ChosenRuntime;
   readonly progress: Progress;
   readonly signal: AbortSignal;
+  /** A run of an earlier attempt at this pair that counts, and is not made again. */
+  readonly earlier?: (side: Side, seed: number) => RunOutcome | null;
 }
 
 export interface ComparisonOutcome {
@@ -95,7 +97,7 @@ export async function runPair(
   for (const side of order) {
     if (request.signal.aborted) failure = new InterruptedError();
     if (failure !== null) break;
-    const outcome = await runOne(request, side, seed, where);
+    const outcome = request.earlier?.(side, seed) ?? (await runOne(request, side, seed, where));
     outcomes[side] = outcome;
     if (request.signal.aborted) continue;
     failuresInARow = outcome.error === undefined ? 0 : failuresInARow + 1;

@@ -32,10 +32,17 @@ export function runFolder(side: Side, seed: number): string {
   return `runs/${side}-${seed}`;
 }
 
-/** The same, or with a number behind it where a killed attempt left such a folder: no folder is used twice. */
-export function freshRunFolder(directory: string, side: Side, seed: number): string {
+/** The folders of all attempts at a run, one after the other: a killed one leaves its own, and none is used twice. */
+export function* runFolders(side: Side, seed: number): Generator<string, never, undefined> {
   const folder = runFolder(side, seed);
-  let name = folder;
-  for (let attempt = 2; existsSync(join(directory, name)); attempt += 1) name = `${folder}-${attempt}`;
-  return name;
+  yield folder;
+  for (let attempt = 2; ; attempt += 1) yield `${folder}-${attempt}`;
+}
+
+/** The folder of the next attempt. */
+export function freshRunFolder(directory: string, side: Side, seed: number): string {
+  const folders = runFolders(side, seed);
+  let { value } = folders.next();
+  while (existsSync(join(directory, value))) ({ value } = folders.next());
+  return value;
 }

@@ -3,7 +3,7 @@
  *
  * In the simulator pairs run on all cores, and their results are taken in the order of the pairs whoever was first; real
  * processes run one pair after the other. Either way what has been found by then stands in the results, whatever ends the
- * night; a pair that was under way is run again when the night is resumed, in folders of its own.
+ * night; of a pair that was under way, a resumed night runs what had not come to its end, in folders of its own.
  *
  * Invariant: a failure of the environment is a run without a verdict, never an anomaly; two in a row end the night, and
  * the pair in which it ended is not over.
@@ -19,6 +19,7 @@ import { defaultThreads, runJobs, usefulThreads } from '../explore/pool.ts';
 import { paint, type Progress } from '../progress.ts';
 import type { ChosenRuntime } from '../run/runtimes.ts';
 import type { Cell } from './cells.ts';
+import { earlierRun } from './earlier.ts';
 import { orderOfPairs, type Turn } from './order.ts';
 import type { PairJob, PairJobOutcome } from './pair-job.ts';
 import { NightRecord, type NightRequest } from './record.ts';
@@ -87,10 +88,12 @@ async function runRealPairs(
     if (signal.aborted) return new InterruptedError();
     const cell = cells[turn.cell]!;
     const where = `pair ${record.done + 1} of ${record.declared} · ${cell.name}`;
+    const folder = join(directory, cell.folder);
     const request: RealPairsRequest = {
       ...cell,
-      directory: join(directory, cell.folder),
+      directory: folder,
       runtime,
+      earlier: (side, seed) => earlierRun(folder, side, seed),
       // A pair is one line; what it is doing shows on a terminal.
       progress: { step: process.stderr.isTTY ? progress.step : () => {}, detail: progress.detail, line: () => {} },
       signal,

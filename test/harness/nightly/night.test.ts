@@ -1,5 +1,5 @@
 /** A night on a runtime that fails as told: when it gives up, and what it leaves to be run again. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +7,8 @@ import { EnvironmentError, InterruptedError } from '../../../harness/errors.ts';
 import { cellsOf } from '../../../harness/nightly/cells.ts';
 import { parseNightConfig } from '../../../harness/nightly/config.ts';
 import { runNight, type NightOutcome } from '../../../harness/nightly/night.ts';
+import type { ComparisonResults, RunResults } from '../../../checker/results.ts';
+import { runOf } from '../report/reported.ts';
 
 let directory: string;
 let abort: AbortController;
@@ -69,6 +71,41 @@ describe('a night whose runs fail', () => {
     expect(failure).toBeInstanceOf(InterruptedError);
     expect(results.ended).toBe('unfinished');
     expect(ledger()).toBe('');
+  });
+});
+
+describe('a resumed night', () => {
+  /** What a run of the first pair left before the night was ended. */
+  function leave(folder: string, results: RunResults, run: object): void {
+    const path = join(directory, 'hw-epoch.default.default', 'runs', folder);
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, 'results.json'), JSON.stringify(results));
+    writeFileSync(join(path, 'run.json'), JSON.stringify({ configuration: {}, ...run }));
+  }
+
+  async function firstPair(): Promise<ComparisonResults['pairs'][number] | undefined> {
+    const { failure } = await night('1h', () => {});
+    expect(failure).toBeInstanceOf(EnvironmentError);
+    const path = join(directory, 'hw-epoch.default.default', 'results.json');
+    return (JSON.parse(readFileSync(path, 'utf8')) as ComparisonResults).pairs[0];
+  }
+
+  it('takes the run that came to its end as it stands, and makes the other', async () => {
+    leave('candidate-1', runOf('epoch'), { completed: true });
+    expect(await firstPair()).toMatchObject({
+      control: { directory: 'runs/control-1', completed: false },
+      candidate: { directory: 'runs/candidate-1', valid: true, completed: true },
+    });
+  });
+
+  it('keeps the promise that an interrupted run broke, and makes one again that had nothing to say', async () => {
+    leave('control-1', runOf('epoch'), { completed: false, error: 'interrupted' });
+    leave('candidate-1', runOf('epoch'), { completed: false });
+    leave('candidate-1-2', runOf('hw'), { completed: false, error: 'interrupted' });
+    expect(await firstPair()).toMatchObject({
+      control: { directory: 'runs/control-1-2', valid: 'unknown' },
+      candidate: { directory: 'runs/candidate-1-2', valid: false, completed: false, error: 'interrupted' },
+    });
   });
 });
 
