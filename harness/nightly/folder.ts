@@ -5,7 +5,7 @@
  * Invariant: a night is resumed as it was declared or not at all. A config file that was changed since then is refused,
  * with the first field that differs.
  */
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -128,21 +128,61 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Takes the night for this process. Returns what gives it back. */
+/** Takes the night for this process, of several that try at once for one alone. Returns what gives it back. */
 export function lockNight(directory: string): () => void {
   const path = join(directory, 'lock.json');
   try {
-    if (isTaken(path)) {
-      throw new EnvironmentError(
-        `${shownPath(directory)} is still going on: wait for it; if it surely is not, remove ${shownPath(path)}`,
-      );
+    for (let attempt = 0; !placeLock(path); attempt += 1) {
+      if (attempt >= LOCK_ATTEMPTS_MAX || isTaken(path) || !removeDeadLock(path)) {
+        throw new EnvironmentError(
+          `${shownPath(directory)} is still going on: wait for it; if it surely is not, remove ${shownPath(path)}`,
+        );
+      }
     }
-    rmSync(path, { force: true });
-    writeFileSync(path, `${JSON.stringify(thisProcess())}\n`, { flag: 'wx' });
   } catch (error) {
     throw environmentErrorFrom(error, `cannot lock ${directory}`);
   }
   return () => rmSync(path, { force: true });
+}
+
+/** Each means that another process took the lock and died in between. */
+const LOCK_ATTEMPTS_MAX = 10;
+
+/** Puts the lock there whole, so that nobody takes half of one for that of the dead; false where there is one. */
+function placeLock(path: string): boolean {
+  const temporary = `${path}.${process.pid}.tmp`;
+  const text = `${JSON.stringify(thisProcess())}\n`;
+  try {
+    writeFileSync(temporary, text);
+    try {
+      linkSync(temporary, path);
+    } catch (error) {
+      if (errorCode(error) === 'EEXIST') throw error;
+      // Not every file system has links.
+      writeFileSync(path, text, { flag: 'wx' });
+    }
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Moves the lock out of the way; false, and back again, where it meanwhile is that of somebody else who took it first. */
+function removeDeadLock(path: string): boolean {
+  const aside = `${path}.dead.${process.pid}.tmp`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return true;
+    throw error;
+  }
+  const isDead = !isTaken(aside);
+  if (isDead) rmSync(aside, { force: true });
+  else renameSync(aside, path);
+  return isDead;
 }
 
 /** Whether a process that lives, or may live, has the lock. */

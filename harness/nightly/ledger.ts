@@ -6,7 +6,17 @@
  *
  * Invariant: no pair is counted twice, whatever stands in the file.
  */
-import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { z } from 'zod';
 import type { PairResults } from '../../checker/results.ts';
 import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
@@ -60,15 +70,27 @@ export function openLedger(path: string): Ledger {
   return {
     lines,
     append(line) {
+      const before = fstatSync(file).size;
       try {
-        writeSync(file, `${JSON.stringify(line)}\n`);
+        // All of it: a full disk may take a part, and say nothing.
+        writeFileSync(file, `${JSON.stringify(line)}\n`);
         fdatasyncSync(file);
       } catch (error) {
+        dropFrom(file, before);
         throw environmentErrorFrom(error, `cannot write ${path}`);
       }
     },
     close: () => closeSync(file),
   };
+}
+
+/** Half a line is nothing that another may be written behind. */
+function dropFrom(file: number, length: number): void {
+  try {
+    ftruncateSync(file, length);
+  } catch {
+    // The first error is the one to tell; whoever opens the ledger next cuts it off.
+  }
 }
 
 /**

@@ -1,0 +1,38 @@
+/** Several processes that want one night at the same moment. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { thisProcess } from '../../../docker/labels.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'tidemark-lock-'));
+const lock = join(directory, 'lock.json');
+const lockers = Array.from({ length: 3 }, () => fork(join(import.meta.dirname, 'locker.ts'), [directory]));
+
+beforeAll(async () => {
+  await Promise.all(lockers.map((locker) => once(locker, 'message')));
+});
+
+afterAll(() => {
+  for (const locker of lockers) locker.kill();
+  rmSync(directory, { recursive: true });
+});
+
+it('gives the night of a dead process to one of those that resume it at once', async () => {
+  for (let round = 0; round < 100; round += 1) {
+    writeFileSync(lock, JSON.stringify({ ...thisProcess(), startTicks: '1' }));
+    const at = performance.timeOrigin + performance.now() + 5;
+    const answers = lockers.map(async (locker) => {
+      const answered = once(locker, 'message');
+      locker.send(at);
+      const [isMine] = await answered;
+      return isMine === true ? locker.pid : null;
+    });
+    const owners = (await Promise.all(answers)).filter((pid) => pid !== null);
+    expect(owners).toHaveLength(1);
+    expect(JSON.parse(readFileSync(lock, 'utf8'))).toHaveProperty('pid', owners[0]);
+    expect(readdirSync(directory)).toEqual(['lock.json']);
+  }
+}, 20_000);
