@@ -19,7 +19,19 @@ let temporary = '';
 let shards: string[] = [];
 let ends: Ended[] = [];
 
-const compare = ['compare', '--runtime', 'sim', '--seed', '7', '--test-count', '2', '--time-limit', '3s'];
+const compare = [
+  'compare',
+  '--runtime',
+  'sim',
+  '--seed',
+  '7',
+  '--test-count',
+  '2',
+  '--time-limit',
+  '3s',
+  '--rate',
+  '60',
+];
 
 beforeAll(async () => {
   temporary = mkdtempSync(join(tmpdir(), 'tidemark-shards-'));
@@ -126,7 +138,7 @@ describe('tidemark merge-reports of a night', () => {
       runtime: 'sim',
       seeds: { from: 7, count: 2 },
       builds: { flaw: { control: 'hw', candidate: 'epoch' }, same: { control: 'epoch', candidate: 'epoch' } },
-      workloads: { short: { 'time-limit': '2s' } },
+      workloads: { short: { 'time-limit': '2s', rate: 60 } },
       faults: { mixed: {} },
     };
     writeFileSync(file, JSON.stringify(config));
@@ -163,7 +175,7 @@ describe('tidemark compare --shard', () => {
       expect(code).toBe(0);
       expect(lines[0]).toBe(`seed 7 · hw against epoch, shard ${at + 1} of 2: 1 of 2 pairs`);
       expect(lines).toContain(
-        `again   npm start -- --seed 7 --test-count 2 --shard ${at + 1}/2 --runtime sim --time-limit 3s`,
+        `again   npm start -- --seed 7 --test-count 2 --shard ${at + 1}/2 --runtime sim --rate 60 --time-limit 3s`,
       );
     }
     expect(shards.flatMap((shard) => readIn(shard).seeds)).toEqual([7, 8]);

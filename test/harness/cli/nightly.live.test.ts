@@ -13,12 +13,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ComparisonResults, NightResults, PairedRun } from '../../../checker/results.ts';
-import { jsonLines, localLeftovers, start, tidemark } from './tidemark.ts';
+import { jsonLines, localLeftovers, start, tidemark, type Ended } from './tidemark.ts';
 
 let temporary = '';
+/** A night that nothing ended early, and its folder. */
+let whole: Ended;
+let wholeDirectory = '';
 
-beforeAll(() => {
+beforeAll(async () => {
   temporary = mkdtempSync(join(tmpdir(), 'tidemark-nightly-'));
+  const { file, store } = config('whole');
+  whole = await tidemark(['nightly', file, '--store', store, '--json']);
+  wholeDirectory = realpathSync(join(store, 'latest'));
 });
 
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));
@@ -28,7 +34,7 @@ const night = {
   schemaVersion: 1,
   budget: '10m',
   runtime: 'sim',
-  seeds: { from: 5, count: 3 },
+  seeds: { from: 5, count: 6 },
   builds: {
     'hw-epoch': { control: 'hw', candidate: 'epoch' },
     same: { control: 'epoch', candidate: 'epoch' },
@@ -53,25 +59,23 @@ const readCell = (directory: string, cell: string): ComparisonResults =>
 
 describe('a night in the simulator', () => {
   it('leaves a comparison for each cell, as compare would have made it, and tells one verdict', async () => {
-    const { file, store } = config('whole');
-    const ended = await tidemark(['nightly', file, '--store', store, '--json']);
+    const [ended, directory] = [whole, wholeDirectory];
     expect(ended.code).toBe(0);
-    const directory = realpathSync(join(store, 'latest'));
     const results = read(directory);
     expect(JSON.parse(ended.out)).toEqual(results);
-    expect(results).toMatchObject({ type: 'night', valid: true, ended: 'all-run', seeds: { from: 5, count: 3 } });
+    expect(results).toMatchObject({ type: 'night', valid: true, ended: 'all-run', seeds: { from: 5, count: 6 } });
     expect([ended.lines[0], ended.lines.at(-1)]).toEqual([
-      'seed 5 · a night of 2 cells with 3 pairs each, budget 10m',
+      'seed 5 · a night of 2 cells with 6 pairs each, budget 10m',
       'seed 5',
     ]);
-    expect(ended.lines.filter((line) => line.startsWith('pair '))).toHaveLength(6);
+    expect(ended.lines.filter((line) => line.startsWith('pair '))).toHaveLength(12);
     expect(ended.lines[2]).toMatch(
-      /^pair 1 of 6 · hw-epoch\.short\.mixed seed 5 · hw: .*; epoch: nothing broken \(.* s\)$/,
+      /^pair 1 of 12 · hw-epoch\.short\.mixed seed 5 · hw: .*; epoch: nothing broken \(.* s\)$/,
     );
-    expect(ended.lines).toContain(`again   npm run tidemark -- nightly ${file}`);
+    expect(ended.lines).toContain(`again   npm run tidemark -- nightly ${join(temporary, 'whole', 'night.json')}`);
 
     const cell = 'hw-epoch.short.mixed';
-    const alone = ['compare', '--runtime', 'sim', '--seed', '5', '--test-count', '3', ...flags];
+    const alone = ['compare', '--runtime', 'sim', '--seed', '5', '--test-count', '6', ...flags];
     const compared = await tidemark([...alone, '--json', '--store', join(temporary, 'compared')]);
     const { command: _command, ...comparison } = JSON.parse(compared.out) as ComparisonResults;
     expect(readCell(directory, cell)).toMatchObject({ ...comparison });
@@ -85,10 +89,13 @@ describe('a night in the simulator', () => {
   });
 
   it('exits with 1 when a candidate breaks a promise, and says where', async () => {
-    const { file, store } = config('broken', { builds: { bad: { control: 'hw-elect', candidate: 'hw' } } });
+    const { file, store } = config('broken', {
+      seeds: { from: 5, count: 1 },
+      builds: { bad: { control: 'hw-elect', candidate: 'hw' } },
+    });
     const ended = await tidemark(['nightly', file, '--store', store]);
     expect(ended).toMatchObject({ code: 1, out: '' });
-    expect(ended.err).toMatch(/^A promise was broken in 1 of 1 cell: hw in \d of 3 runs \(bad\.short\.mixed\)\.$/m);
+    expect(ended.err).toMatch(/^A promise was broken in 1 of 1 cell: hw in 1 of 1 run \(bad\.short\.mixed\)\.$/m);
     const checked = await tidemark(['check', join(store, 'latest')]);
     expect(checked.code).toBe(254);
     expect(checked.err).toMatch(
@@ -97,7 +104,7 @@ describe('a night in the simulator', () => {
   });
 
   it('stops where its budget ends: no cell is ahead, what was not run is no run, and nothing is left to resume', async () => {
-    const { file, store } = config('budget', { budget: '2s', seeds: { from: 1, count: 10_000 } });
+    const { file, store } = config('budget', { budget: '1s', seeds: { from: 1, count: 10_000 } });
     const ended = await tidemark(['nightly', file, '--store', store]);
     expect([0, 3]).toContain(ended.code);
     const directory = realpathSync(join(store, 'latest'));
@@ -111,7 +118,7 @@ describe('a night in the simulator', () => {
       [one, 10_000],
       [other, 10_000],
     ]);
-    expect(ended.err).toMatch(/only \d+ of 20000 pairs were run, since the budget of 2 s ended/);
+    expect(ended.err).toMatch(/only \d+ of 20000 pairs were run, since the budget of 1 s ended/);
     const again = await tidemark(['nightly', file, '--store', store, '--resume', directory]);
     expect(again).toMatchObject({
       code: 254,
@@ -122,31 +129,26 @@ describe('a night in the simulator', () => {
 
 describe('a night that is ended early', () => {
   it('is resumed after kill -9, and comes out as if nothing had happened', async () => {
-    const seeds = { from: 1, count: 12 };
-    const whole = config('uninterrupted', { seeds });
-    await tidemark(['nightly', whole.file, '--store', whole.store]);
-    const { file, store } = config('killed', { seeds });
+    const { file, store } = config('killed');
     const running = start(['nightly', file, '--store', store]);
-    await running.said(/^pair 3 of 24/);
+    await running.said(/^pair 2 of 12/);
     running.child.kill('SIGKILL');
     await running.ended;
     const directory = realpathSync(join(store, 'latest'));
     const ledger = join(directory, 'ledger.jsonl');
     const before = jsonLines(ledger).length;
-    expect(before).toBeGreaterThanOrEqual(3);
-    expect(before).toBeLessThan(24);
+    expect(before).toBeGreaterThanOrEqual(2);
+    expect(before).toBeLessThan(12);
     appendFileSync(ledger, '{"cell":"hw-epoch.short.mixed","pair":{"se');
 
     const resumed = await tidemark(['nightly', file, '--store', store, '--resume']);
     expect(resumed.code).toBe(0);
-    expect(resumed.lines.filter((line) => line.startsWith('pair '))).toHaveLength(24 - before);
+    expect(resumed.lines.filter((line) => line.startsWith('pair '))).toHaveLength(12 - before);
     const { usedMs: _used, command: _again, ...results } = read(directory);
-    const { usedMs: _wholeUsed, command: _wholeAgain, ...wanted } = read(realpathSync(join(whole.store, 'latest')));
+    const { usedMs: _wholeUsed, command: _wholeAgain, ...wanted } = read(wholeDirectory);
     expect(results).toEqual(wanted);
     for (const { folder } of results.cells) {
-      const [one, other] = [directory, realpathSync(join(whole.store, 'latest'))].map(
-        (each) => readCell(each, folder).pairs,
-      );
+      const [one, other] = [directory, wholeDirectory].map((each) => readCell(each, folder).pairs);
       expect(one?.map(outcome)).toEqual(other?.map(outcome));
     }
   });
@@ -198,7 +200,7 @@ describe('a night of real processes', () => {
       runtime: 'local',
       seeds: { from: 5, count: 1 },
       builds: { same: { control: 'epoch', candidate: 'epoch' } },
-      workloads: { quiet: { 'time-limit': '1s' } },
+      workloads: { quiet: { 'time-limit': '1s', nodes: 1, 'replication-factor': 1, 'min-insync': 1, partitions: 1 } },
       faults: { none: { nemesis: 'none' } },
     });
     const env = { TMPDIR: temporary };
