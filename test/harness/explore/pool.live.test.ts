@@ -66,7 +66,7 @@ describe('the pool', () => {
   });
 
   it('gives a worker few jobs at a time where each takes long', async () => {
-    expect(await mostUnderWay(48, 10_000_000)).toBeLessThanOrEqual(20);
+    expect(await mostUnderWay(36, 6_000_000)).toBeLessThanOrEqual(20);
   });
 
   it('says in one line that a thread died, and which code it ended with', async () => {
