@@ -114,7 +114,7 @@ export function takeQuietly(state: ConductorState, line: TraceLine): boolean {
 }
 
 /** Whether any fault waits for what such a line shows; if none does, only time and answers can move the conductor. */
-export function isWatching({ loadStartNs, runs }: ConductorState, { event }: TraceLine): boolean {
+function isWatching({ loadStartNs, runs }: ConductorState, { event }: TraceLine): boolean {
   if (loadStartNs === null) return false;
   for (const run of runs) if (watches(run, event)) return true;
   return false;

@@ -110,10 +110,8 @@ const kinds: readonly ConditionKind[] = [
   {
     usage: 'HW checkpoint of <broker> is <offset>',
     pattern: /^HW checkpoint of (?<broker>\d+) is (?<value>\d+)$/,
-    check: (play, { broker, value }, partition) => {
-      const { disk } = play.node(Number(broker));
-      return is(String(disk.checkpointed('replication-offset-checkpoint', partition.key)), value);
-    },
+    check: (play, { broker, value }, { key }) =>
+      is(String(play.node(Number(broker)).disk.checkpointed('replication-offset-checkpoint', key)), value),
   },
   {
     usage: 'log of <broker> is flushed to <offset>',

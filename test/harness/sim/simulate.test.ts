@@ -216,27 +216,6 @@ describe('the steps of a simulated fault', () => {
     expect(pause?.step).toBe('pause second');
     expect(pause!.ms - wait!.ms).toBe(1);
   });
-
-  it('wait as long as they say, whatever composite was drawn and whatever came before the wait', () => {
-    const kinds = ['handover-crash', 'leader-burst', 'rejoin-crash', 'rolling-restart'] as const;
-    const seen = new Set<string>();
-    for (const [index, kind] of [...kinds, ...kinds].entries()) {
-      const request = requestFor('epoch', index + 1, { nemesis: [kind] });
-      const run = simulate(request);
-      for (const { id } of request.schedule.faults) {
-        const steps = stepsOf(run, id);
-        for (const [at, { step, ms }] of steps.entries()) {
-          const next = steps[at + 1];
-          const waitMs = /^wait (\d+) ms$/.exec(step)?.[1];
-          /* What ends with the run, or at its own deadline, is cut short. */
-          if (waitMs === undefined || next === undefined || /^(?:heal|until)/.test(next.step)) continue;
-          expect(Math.abs(next.ms - ms - Number(waitMs)), `${kind} ${id}: ${step}`).toBeLessThanOrEqual(1);
-          seen.add(kind);
-        }
-      }
-    }
-    expect([...seen].toSorted()).toEqual(kinds.toSorted());
-  });
 });
 
 describe('the evidence of a simulated fault', () => {
