@@ -15,6 +15,9 @@ export interface Interval {
   readonly high: number;
 }
 
+/** p-values up to here are called significant. */
+export const SIGNIFICANCE = 0.05;
+
 /** 97.5 % quantile of the normal distribution. */
 const Z = 1.959963984540054;
 

@@ -6,8 +6,8 @@
  * decides whether the control showed anything. The other shows that the same happens to real processes on a real
  * network; an anomaly of the candidate counts wherever it is found.
  */
-import type { ComparisonResults, PairedRun, Verdict } from '../../checker/results.ts';
-import { sentenceOf } from './verdict.ts';
+import type { ComparisonResults, PairedRun } from '../../checker/results.ts';
+import { sentenceOf, worstOf } from './verdict.ts';
 
 /** Folder of the second comparison, in that of the first. */
 export const REALISM_FOLDER = 'realism';
@@ -25,7 +25,7 @@ export function joinComparisons(
 export function tellAsOne(primary: ComparisonResults, realism: ComparisonResults, command: string): ComparisonResults {
   return {
     ...primary,
-    valid: worse(primary.valid, realism.valid),
+    valid: worstOf([primary.valid, realism.valid]),
     verdict: sentenceOf([primary, realism]),
     command,
     realism,
@@ -40,12 +40,6 @@ export function secondAlone(realism: ComparisonResults): ComparisonResults {
 /** The comparison, and the one for realism beside it if there is one. */
 export function partsOf(results: ComparisonResults): readonly ComparisonResults[] {
   return results.realism === undefined ? [results] : [results, results.realism];
-}
-
-/** False beats unknown, unknown beats true. */
-function worse(one: Verdict, other: Verdict): Verdict {
-  if (one === false || other === false) return false;
-  return one === 'unknown' || other === 'unknown' ? 'unknown' : true;
 }
 
 /** The second comparison with its folders as they are seen from that of the first. */

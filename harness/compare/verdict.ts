@@ -21,7 +21,8 @@ import type {
 } from '../../checker/results.ts';
 import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
 import { seedsOfShard, type Shard } from '../plan/shard.ts';
-import { holm, mcnemarExact, rateInterval, smallestMcnemar } from './statistics.ts';
+import { counted, pValue, percent } from '../report/words.ts';
+import { SIGNIFICANCE, holm, mcnemarExact, rateInterval, smallestMcnemar } from './statistics.ts';
 
 /** What of a run's results a comparison counts. */
 export interface RunSummary extends Pick<RunResults, 'valid' | 'notes'> {
@@ -63,7 +64,6 @@ export interface ComparisonInput extends Declaration {
 
 /** Share of unknown runs above which a comparison proves nothing. */
 const UNKNOWN_LIMIT = 0.05;
-const SIGNIFICANCE = 0.05;
 
 /** Everything that a comparison's `results.json` says. */
 export function compareOutcomes(input: ComparisonInput): ComparisonResults {
@@ -225,6 +225,12 @@ export function pairResults(pair: PairOutcome): PairResults {
   return { seed: pair.seed, order: pair.order, control: side(pair.control), candidate: side(pair.candidate) };
 }
 
+/** False beats unknown, unknown beats true. */
+export function worstOf(verdicts: readonly Verdict[]): Verdict {
+  if (verdicts.includes(false)) return false;
+  return verdicts.includes('unknown') ? 'unknown' : true;
+}
+
 type Part = Omit<ComparisonResults, 'verdict'>;
 
 /**
@@ -279,8 +285,8 @@ function clauseOf(results: Part, ofRunsOf: (build: BuildResults) => string): str
 /** How many runs of a build never met the dangerous moment, and of how many nobody knows. */
 function exerciseOf(build: BuildResults): string {
   const { idle, dark } = unexercised(build);
-  const never = `; ${runsInWords(idle)} of ${build.build} never met the dangerous moment`;
-  const unseen = `; whether ${runsInWords(dark)} of ${build.build} met the dangerous moment is not known`;
+  const never = `; ${counted(idle, 'run')} of ${build.build} never met the dangerous moment`;
+  const unseen = `; whether ${counted(dark, 'run')} of ${build.build} met the dangerous moment is not known`;
   return `${idle > 0 ? never : ''}${dark > 0 ? unseen : ''}`;
 }
 
@@ -290,10 +296,6 @@ export function unexercised({ runs, exercised, exercisedUnknown: dark = 0 }: Bui
   readonly dark: number;
 } {
   return { idle: runs - exercised - dark, dark };
-}
-
-function runsInWords(count: number): string {
-  return `${count} ${count === 1 ? 'run' : 'runs'}`;
 }
 
 function begunIn({ pairs, seeds, notRun = [] }: Part): string {
@@ -328,10 +330,6 @@ function ofRuns(build: BuildResults): string {
 function test(primary: ComparisonTest | undefined): string {
   if (primary === undefined) return '';
   if (primary.smallestP > SIGNIFICANCE) return ', not significant at this n';
-  const p = primary.p < 0.001 ? primary.p.toExponential(1) : primary.p.toFixed(3);
+  const p = pValue(primary.p);
   return primary.p <= SIGNIFICANCE ? `, exact McNemar p = ${p}` : `, not significant (exact McNemar p = ${p})`;
-}
-
-function percent(rate: number): string {
-  return `${(100 * rate).toFixed(rate > 0 && rate < 0.1 ? 1 : 0)} %`;
 }

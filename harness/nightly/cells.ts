@@ -4,6 +4,7 @@
  * All configurations are made here, before anything is started, so that whatever a flag or a combination of flags is
  * refused for is said at once, with where in the file it stands.
  */
+import type { NightCell } from '../../checker/results.ts';
 import { isDescribed, besideForeign, demandContainers } from '../cli/beside-foreign.ts';
 import { commandOfRun } from '../cli/compare.ts';
 import { flagsOf, runConfigFrom } from '../cli/options.ts';
@@ -16,15 +17,7 @@ import { buildInWords } from '../report/words.ts';
 import { parseFlags, type FlagValues, type NightConfig, type NightSide } from './config.ts';
 
 /** Who a cell is, by the names in the config file. */
-export interface CellName {
-  readonly name: string;
-  readonly builds: string;
-  readonly workload: string;
-  readonly faults: string;
-  /** Folder of its comparison, relative to the night's. */
-  readonly folder: string;
-  readonly sameBuilds: boolean;
-}
+export type CellName = Pick<NightCell, 'name' | 'builds' | 'workload' | 'faults' | 'folder' | 'sameBuilds'>;
 
 export interface Cell extends CellName, Pick<PairsRequest, 'control' | 'candidate' | 'configure' | 'commandOfRun'> {
   /** Each side as the report calls it. */

@@ -9,10 +9,10 @@
  * Of a night that is not finished no significance is told: whoever looks before the end may be the one who ends it.
  */
 import type { ComparisonResults, NightCell, NightResults, Verdict } from '../../checker/results.ts';
-import { holm } from '../compare/statistics.ts';
-import { failureIn, unexercised } from '../compare/verdict.ts';
+import { SIGNIFICANCE, holm } from '../compare/statistics.ts';
+import { failureIn, unexercised, worstOf } from '../compare/verdict.ts';
 import { exitCodeOfVerdict, exitCodes } from '../errors.ts';
-import { counted, listInWords } from '../report/words.ts';
+import { capital, counted, listInWords } from '../report/words.ts';
 import type { CellName } from './cells.ts';
 
 export interface ConcludedCell {
@@ -25,7 +25,6 @@ export type NightFacts = Pick<
   'runtime' | 'seeds' | 'shard' | 'command' | 'budgetMs' | 'usedMs' | 'ended'
 >;
 
-const SIGNIFICANCE = 0.05;
 /** Cells that a sentence names. */
 const NAMED_MAX = 3;
 
@@ -71,12 +70,6 @@ function cellOf(cell: CellName, comparison: ComparisonResults, adjustedP: number
   };
 }
 
-/** False beats unknown, unknown beats true. */
-function worstOf(verdicts: readonly Verdict[]): Verdict {
-  if (verdicts.includes(false)) return false;
-  return verdicts.includes('unknown') ? 'unknown' : true;
-}
-
 /** Whether the control of the cell was to break, and did not. */
 export function isSilent({ sameBuilds, control, done }: NightCell): boolean {
   return !sameBuilds && done > 0 && control.anomalous === 0;
@@ -107,28 +100,26 @@ function sentenceOf(results: NightResults): string {
   const { cells, shard } = results;
   const ofShard = shard === undefined ? '' : `Shard ${shard.index} of ${shard.count}: `;
   const done = cells.reduce((sum, cell) => sum + cell.done, 0);
-  if (done === 0)
-    return `${ofShard}no pair was run, so nothing was compared${unrunIn(results, done)}.`.replace(/^n/, 'N');
-  const told = `${headOf(results, done)}${unrunIn(results, done)}${idleIn(cells)}.`;
-  return ofShard === '' ? told : `${ofShard}${told.charAt(0).toLowerCase()}${told.slice(1)}`;
+  const head = done === 0 ? 'no pair was run, so nothing was compared' : headOf(results, done);
+  return capital(`${ofShard}${head}${unrunIn(results, done)}${idleIn(cells)}.`);
 }
 
 function headOf({ valid, cells, shard, ended }: NightResults, done: number): string {
   const where = `in ${counted(cells.length, 'cell')} and ${counted(done, 'pair')}`;
   const broken = cells.filter((cell) => cell.valid === false);
-  if (valid === false) return `A promise was broken ${share(broken, cells)}: ${named(broken, howBroken)}`;
+  if (valid === false) return `a promise was broken ${share(broken, cells)}: ${named(broken, howBroken)}`;
   const clean = `no candidate broke a promise ${where}`;
-  if (shard !== undefined) return `${capital(clean)}, and all shards together give the verdict`;
+  if (shard !== undefined) return `${clean}, and all shards together give the verdict`;
   const unknown = cells.filter((cell) => cell.valid === 'unknown');
   if (valid === 'unknown')
-    return `${capital(clean)}, but the verdict is unknown ${share(unknown, cells)} (${named(unknown, nameOf)})`;
+    return `${clean}, but the verdict is unknown ${share(unknown, cells)} (${named(unknown, nameOf)})`;
   const silent = cells.filter(isSilent);
   if (silent.length > 0) {
-    return `The control showed nothing ${share(silent, cells)} (${named(silent, nameOf)}), so nothing is proved there; ${clean}`;
+    return `the control showed nothing ${share(silent, cells)} (${named(silent, nameOf)}), so nothing is proved there; ${clean}`;
   }
   const compared = cells.filter(({ sameBuilds }) => !sameBuilds);
-  if (compared.length === 0) return capital(clean);
-  return `${capital(clean)}, and every control did${ended === 'unfinished' ? '' : significance(compared, cells.length)}`;
+  if (compared.length === 0) return clean;
+  return `${clean}, and every control did${ended === 'unfinished' ? '' : significance(compared, cells.length)}`;
 }
 
 /** In how many of the cells the builds differ significantly, after Holm's correction. */
@@ -189,8 +180,4 @@ function idleIn(cells: readonly NightCell[]): string {
 export function budgetInWords(ms: number): string {
   if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`;
   return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1_000} s`;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

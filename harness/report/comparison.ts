@@ -6,10 +6,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildResults, ComparisonResults, PairResults, PairedRun, RunResults } from '../../checker/results.ts';
 import { partsOf } from '../compare/two-parts.ts';
+import { SIGNIFICANCE } from '../compare/statistics.ts';
 import { placeOf, unexercised } from '../compare/verdict.ts';
 import { UsageError } from '../errors.ts';
 import { shownPath } from '../shown-path.ts';
 import { writeWhole } from '../store.ts';
+import { figureCells, figureHeads } from './build-figures.ts';
 import { writeForCi } from './ci-files.ts';
 import { html, type Markup } from './html.ts';
 import { badge, commands, configuration, moodOf, opening, page, table } from './page.ts';
@@ -21,18 +23,7 @@ import { lifeOfRecord, readRunFiles, type RunFiles } from './run-files.ts';
 import { unknownRule } from './picture.ts';
 import { storyKeys } from './story.ts';
 import { targetSection } from './target.ts';
-import {
-  counted,
-  intervalInWords,
-  kindsInWords,
-  listInWords,
-  percent,
-  pValue,
-  seedsInWords,
-  shellWord,
-  shortened,
-  span,
-} from './words.ts';
+import { capital, counted, listInWords, percent, pValue, seedsInWords, shellWord, shortened, span } from './words.ts';
 
 /** Pairs shown in the table. */
 const PAIRS_MAX = 300;
@@ -184,36 +175,17 @@ function pairsMade({ pairs, seeds }: ComparisonResults): string {
 function headingOf(part: ComparisonResults): string {
   const place = placeOf(part);
   const role = part.runtime === 'sim' ? 'the primary comparison' : 'for realism, never pooled with the other';
-  return `${place.charAt(0).toUpperCase()}${place.slice(1)}: ${role}`;
+  return `${capital(place)}: ${role}`;
 }
 
 function ratesTable(...builds: readonly BuildResults[]): Markup {
   return table(
-    [
-      'build',
-      'runs',
-      'exercised',
-      'broke a promise',
-      'unknown',
-      'rate',
-      '95 % interval',
-      'violations, in so many runs',
-    ],
+    ['build', ...figureHeads],
     builds.map(
       (build) =>
         html`<tr>
           <th scope="row">${build.build}</th>
-          <td class="number">${build.runs}</td>
-          <td class="number">
-            ${build.exercised}${build.exercisedUnknown === undefined ? null : ` (${build.exercisedUnknown} not known)`}
-          </td>
-          <td class="number">${build.anomalous}</td>
-          <td class="number">${build.unknown}</td>
-          <td class="number">
-            ${percent(build.rate)}${build.unknown > 0 ? ` (${percent(build.bounds.allGood)} to ${percent(build.bounds.allBad)}, with the unknown)` : null}
-          </td>
-          <td>${intervalInWords(build)}</td>
-          <td>${kindsInWords(build)}</td>
+          ${figureCells(build)}
         </tr>`,
     ),
   );
@@ -231,7 +203,7 @@ function testsTable(results: ComparisonResults): Markup {
           <td class="number">${counted(test.candidateOnly, 'pair')}</td>
           <td class="number">${pValue(test.adjustedP)}</td>
           <td>
-            ${test.primary ? 'primary, declared before the first run' : 'corrected by Holm'}${test.smallestP > 0.05 ? `; so few pairs cannot reach significance (at best p = ${pValue(test.smallestP)})` : null}
+            ${test.primary ? 'primary, declared before the first run' : 'corrected by Holm'}${test.smallestP > SIGNIFICANCE ? `; so few pairs cannot reach significance (at best p = ${pValue(test.smallestP)})` : null}
           </td>
         </tr>`,
     ),

@@ -17,17 +17,21 @@ import type {
   RunResults,
 } from '../../checker/results.ts';
 import { partsOf } from '../compare/two-parts.ts';
+import { SIGNIFICANCE } from '../compare/statistics.ts';
 import { placeOf } from '../compare/verdict.ts';
 import { isSilent } from '../nightly/conclude.ts';
 import { headline } from './headline.ts';
 import { byGravity } from './story.ts';
 import {
   buildInWords,
+  capital,
   counted,
   defectsOf,
+  exercisedInWords,
   intervalInWords,
   kindsInWords,
   pValue,
+  rateInWords,
   seedsInWords,
   shortened,
   span,
@@ -125,7 +129,7 @@ function comparisonBlocks(results: ComparisonResults, runs: RunsByFolder): strin
   return [
     title(results.verdict),
     ...parts.flatMap((part) => [
-      `${place(part)}: ${part.pairs.length} of ${counted(part.seeds.length, 'pair')}, seeds ${seedsInWords(part)}`,
+      `${capital(placeOf(part))}: ${part.pairs.length} of ${counted(part.seeds.length, 'pair')}, seeds ${seedsInWords(part)}`,
       ratesTable(part),
       testsTable(part, part.tests),
       ...brokenRuns(part, runs),
@@ -133,11 +137,6 @@ function comparisonBlocks(results: ComparisonResults, runs: RunsByFolder): strin
     ]),
     ...again(results.command),
   ];
-}
-
-function place(part: ComparisonResults): string {
-  const words = placeOf(part);
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
 /** The builds side by side, with the same words as in the report. */
@@ -148,16 +147,13 @@ function ratesTable({ control, candidate }: Pick<ComparisonResults, 'control' | 
     [
       row('runs', ({ runs }) => String(runs)),
       row('broke a promise', ({ anomalous }) => String(anomalous)),
+      row('rate', rateInWords),
       row('95 % interval', intervalInWords),
-      row('exercised', exercised),
+      row('exercised', exercisedInWords),
       row('unknown', ({ unknown }) => String(unknown)),
       row('violations, in so many runs', (build) => text(kindsInWords(build))),
     ],
   );
-}
-
-function exercised({ exercised: known, exercisedUnknown: dark = 0 }: BuildResults): string {
-  return dark === 0 ? String(known) : `${known} (${dark} not known)`;
 }
 
 function testsTable(
@@ -173,7 +169,7 @@ function testsTable(
         test.test === 'mcnemar-exact' ? 'exact McNemar' : 'Fisher’s exact',
         counted(test.controlOnly, 'pair'),
         counted(test.candidateOnly, 'pair'),
-        `${pValue(test.adjustedP)}${test.smallestP > 0.05 ? ' (not significant at this n)' : ''}`,
+        `${pValue(test.adjustedP)}${test.smallestP > SIGNIFICANCE ? ' (not significant at this n)' : ''}`,
       ]),
   );
 }
@@ -240,7 +236,7 @@ function nightBlocks(results: NightResults): string[] {
           `${text(cell.control.build)}: ${cell.control.anomalous}`,
           `${text(cell.candidate.build)}: ${cell.candidate.anomalous}`,
           intervalInWords(cell.candidate),
-          exercised(cell.candidate),
+          exercisedInWords(cell.candidate),
           pValue(cell.adjustedP),
         ]),
     ),

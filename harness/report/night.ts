@@ -7,11 +7,12 @@ import type { BuildResults, NightCell, NightResults } from '../../checker/result
 import { budgetInWords, canBeSignificant, isIdle, isSilent } from '../nightly/conclude.ts';
 import { shownPath } from '../shown-path.ts';
 import { writeWhole } from '../store.ts';
+import { figureCells, figureHeads } from './build-figures.ts';
 import { writeForCi } from './ci-files.ts';
 import { html, type Markup } from './html.ts';
 import { commands, moodOf, opening, page, table, type Mood } from './page.ts';
 import { readNightResults } from './read-results.ts';
-import { counted, intervalInWords, kindsInWords, pValue, percent, shellWord, span } from './words.ts';
+import { counted, intervalInWords, pValue, shellWord, span } from './words.ts';
 
 /** Renders the night in `directory` again and returns the report's path. */
 export function writeNightReport(directory: string): string {
@@ -113,33 +114,13 @@ function figuresTable(cells: readonly NightCell[]): Markup {
     { cell, build: cell.candidate, first: false },
   ]);
   return table(
-    [
-      'cell',
-      'build',
-      'runs',
-      'exercised',
-      'broke a promise',
-      'unknown',
-      'rate',
-      '95 % interval',
-      'violations, in so many runs',
-      'p',
-    ],
+    ['cell', 'build', ...figureHeads, 'p'],
     sides.map(
       ({ cell, build, first }) =>
         html`<tr>
           ${first ? html`<th scope="row" rowspan="2">${cell.name}</th>` : null}
           <td>${build.build}</td>
-          <td class="number">${build.runs}</td>
-          <td class="number">
-            ${build.exercised}${build.exercisedUnknown === undefined ? null : ` (${build.exercisedUnknown} not known)`}
-          </td>
-          <td class="number">${build.anomalous}</td>
-          <td class="number">${build.unknown}</td>
-          <td class="number">${percent(build.rate)}</td>
-          <td>${intervalInWords(build)}</td>
-          <td>${kindsInWords(build)}</td>
-          ${first ? html`<td class="number" rowspan="2">${pOf(cell, cells.length)}</td>` : null}
+          ${figureCells(build)} ${first ? html`<td class="number" rowspan="2">${pOf(cell, cells.length)}</td>` : null}
         </tr>`,
     ),
   );

@@ -37,10 +37,28 @@ export function intervalInWords({ interval }: Pick<BuildResults, 'interval'>): s
     : `${percent(interval.low)} to ${percent(interval.high)} (Wilson)`;
 }
 
+/** The rate; where runs are unknown also what it would be if all of them were good, or bad. */
+export function rateInWords({ rate, unknown, bounds }: Pick<BuildResults, 'rate' | 'unknown' | 'bounds'>): string {
+  if (unknown === 0) return percent(rate);
+  return `${percent(rate)} (${percent(bounds.allGood)} to ${percent(bounds.allBad)}, with the unknown)`;
+}
+
+/** How many runs met the dangerous moment, and of how many nobody knows. */
+export function exercisedInWords({
+  exercised,
+  exercisedUnknown: dark = 0,
+}: Pick<BuildResults, 'exercised' | 'exercisedUnknown'>): string {
+  return dark === 0 ? String(exercised) : `${exercised} (${dark} not known)`;
+}
+
 /** `lost-acked-write 12, replica-divergence 3`: violations by kind, in how many runs. */
 export function kindsInWords({ kinds }: Pick<BuildResults, 'kinds'>): string {
   const told = Object.entries(kinds).map(([kind, runs]) => `${kind} ${runs}`);
   return told.join(', ') || 'none';
+}
+
+export function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** `1 run`, `3 runs`. */
