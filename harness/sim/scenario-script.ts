@@ -50,7 +50,9 @@ export class Script {
     if (this.#topics.has(topic)) throw new PlayError(`there is a topic ${topic} already`);
     if (replicas.length > mostPartitions) throw new PlayError(`a topic has ${mostPartitions} partitions at the most`);
     for (const list of replicas) {
-      this.demandBrokers(...list.map(String));
+      if (!list.every((id) => this.#isBroker(id))) {
+        throw new PlayError(`a partition stands on brokers from 1 to ${this.#brokers}, apart by commas`);
+      }
       if (new Set(list).size < list.length) throw new PlayError('a broker holds one replica of a partition');
     }
     this.#topics.add(topic);
@@ -75,6 +77,6 @@ export class Script {
   }
 
   #isBroker(id: number): boolean {
-    return id >= 1 && id <= this.#brokers;
+    return Number.isInteger(id) && id >= 1 && id <= this.#brokers;
   }
 }

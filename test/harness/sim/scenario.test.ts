@@ -105,7 +105,9 @@ test.each([
   ['produce r5 to r0 by alice', 'r0 comes before r5'],
   ['read at 99999999999999999999 by bob', 'an offset is 9007199254740991 at the most'],
   [`topic wide with replicas ${Array(201).fill('1').join(';')}`, 'a topic has 200 partitions at the most'],
-  ['topic wide with replicas 1, 3', 'there is no broker 3'],
+  ['topic wide with replicas 1, 3', 'a partition stands on brokers from 1 to 2, apart by commas'],
+  ['topic wide with replicas 1 2', 'a partition stands on brokers from 1 to 2, apart by commas'],
+  ['topic wide with replicas 1;', 'a partition stands on brokers from 1 to 2, apart by commas'],
   ['topic wide with replicas 1, 1', 'a broker holds one replica of a partition'],
   ['topic tide with replicas 1', 'there is a topic tide already'],
 ])('a line that could never be done is named before anything is played: %s', (line, why) => {
