@@ -23,7 +23,7 @@ import { lifeOfRecord, readRunFiles, type RunFiles } from './run-files.ts';
 import { unknownRule } from './picture.ts';
 import { storyKeys } from './story.ts';
 import { targetSection } from './target.ts';
-import { capital, counted, listInWords, percent, pValue, seedsInWords, shellWord, shortened, span } from './words.ts';
+import { capital, counted, listInWords, pValue, seedsInWords, shellWord, shortened, span } from './words.ts';
 
 /** Pairs shown in the table. */
 const PAIRS_MAX = 300;
