@@ -10,7 +10,7 @@ import type { FaultKind } from '../../nemesis/schedule.ts';
 import type { RunConfig } from './config.ts';
 
 /** What the rules bind. */
-export type JointlyBound = Pick<
+type JointlyBound = Pick<
   RunConfig,
   | 'brokers'
   | 'replicationFactor'
@@ -26,7 +26,7 @@ export type JointlyBound = Pick<
 export type JointNames = Readonly<Record<keyof JointlyBound, string>>;
 
 /** As a stored configuration has them. */
-export const fieldNames: JointNames = {
+const fieldNames: JointNames = {
   brokers: 'brokers',
   replicationFactor: 'replicationFactor',
   minInsyncReplicas: 'minInsyncReplicas',
