@@ -242,6 +242,7 @@ function alterPartition(
   if (sender === undefined || sender.epoch !== body.brokerEpoch) {
     return { throttleTimeMs: 0, errorCode: ErrorCode.STALE_BROKER_EPOCH, topics: [] };
   }
+  const mayJoin = state.defects.has('rejoin-while-fenced') ? () => true : eligibleIn(state);
   const topics = body.topics.map(({ topicName, partitions }) => ({
     topicName,
     partitions: partitions.map((proposal) => {
@@ -249,7 +250,7 @@ function alterPartition(
       const errorCode =
         partition === undefined
           ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-          : checkProposal(partition, { ...proposal, sender: sender.id }, eligibleIn(state));
+          : checkProposal(partition, { ...proposal, sender: sender.id }, mayJoin);
       if (partition !== undefined && errorCode === ErrorCode.NONE) {
         commitProposal(state, partition, proposal.newIsr, effects, origin);
       }

@@ -2,8 +2,8 @@
  * Defects: real and invented bugs of brokers, each behind a name that a broker can be started with.
  *
  * They exist to test the checker: under the right schedule each must be found, and named for what it is, while the
- * healthy build stays green. A defect is one line here and one place in the core, or in the controller, that asks for
- * it; all nodes of a cluster get the same names, and each heeds those that are its own.
+ * healthy build stays green. A defect is one line here and one place in the core, in the controller, or in each of them,
+ * that asks for it; all nodes of a cluster get the same names, and each heeds those that are its own.
  */
 interface Defect {
   /** What the broker, or the controller, then does wrong. */
@@ -66,6 +66,10 @@ export const defects = {
     does: 'stops waiting for followers as soon as it has proposed an ISR without them (KIP-497)',
     after: null,
   },
+  'forget-pending-isr': {
+    does: 'forgets the ISR that it has proposed when the controller says again what it had said before',
+    after: 'KAFKA-12686',
+  },
 
   /* ---- Who is in sync, and who leads ---- */
   'expand-without-epoch-start': {
@@ -80,6 +84,10 @@ export const defects = {
   'bounce-undetected': {
     does: 'takes a broker that came back quickly for one that was never away (the controller)',
     after: 'KAFKA-7235',
+  },
+  'rejoin-while-fenced': {
+    does: 'takes brokers into the ISR that are fenced or shutting down (the leader, and the controller)',
+    after: 'KAFKA-13916',
   },
   'elect-outside-isr': {
     does: 'elects the first live replica, in the ISR or not, and calls it clean (the controller)',

@@ -223,7 +223,7 @@ function proposeExpansion(turn: Turn, partition: Led, id: NodeId, follower: Foll
   const waitsForEpochStart = build.expansionWaitsForEpochStart && !defects.has('expand-without-epoch-start');
   const needed = waitsForEpochStart ? Math.max(partition.highWatermark, role.epochStart) : partition.highWatermark;
   if (follower.end < needed && !defects.has('expand-at-once')) return;
-  if (!isEligible(metadata, id)) return;
+  if (!isEligible(metadata, id) && !defects.has('rejoin-while-fenced')) return;
   propose(turn, partition, [...isr, id]);
 }
 

@@ -9,7 +9,7 @@ import { ErrorCode } from '../../protocol/index.ts';
 import type { RequestBody } from '../../protocol/index.ts';
 import { follow, unfollow } from '../fetcher.ts';
 import { becomeFollower } from '../follower.ts';
-import { becomeLeader, takeIsr } from '../leader.ts';
+import { becomeLeader, isLed, takeIsr } from '../leader.ts';
 import { applyPush, isStale } from '../metadata.ts';
 import type { KnownBroker, KnownPartition } from '../metadata.ts';
 import { createPartition } from '../partition.ts';
@@ -56,6 +56,7 @@ function tellEndpoints(turn: Turn, before: readonly KnownBroker[], now: readonly
 
 function applyState(turn: Turn, told: KnownPartition): void {
   const partition = findOrCreate(turn, told.topic, told.partition);
+  if (turn.state.defects.has('forget-pending-isr') && isLed(partition)) partition.role.proposal = null;
   if (told.leaderEpoch === partition.leaderEpoch && told.partitionEpoch > partition.partitionEpoch) {
     takeIsr(turn, partition, told.isr, told.partitionEpoch);
   }

@@ -38,3 +38,22 @@ test.each([
   expect(controller.partition()).toMatchObject({ leader: expected.leader, isr: expected.isr });
   expect(controller.linesOf('election').at(-1)).toMatchObject({ leader: expected.leader, clean: true });
 });
+
+test.each([
+  { defects: [], errorCode: ErrorCode.INELIGIBLE_REPLICA, isr: [3, 1] },
+  { defects: ['rejoin-while-fenced'], errorCode: ErrorCode.NONE, isr: [3, 1, 2] },
+])(
+  'with defects $defects a broker that is fenced, or shuts down, finds the ISR $isr',
+  ({ defects, errorCode, isr }) => {
+    const fenced = clusterOfThree(...defects);
+    fenced.keepAlive([3, 1], 1500);
+    expect(fenced.partition().isr).toEqual([3, 1]);
+    expect(fenced.alter(3, [3, 1, 2]).errorCode).toBe(errorCode);
+    expect(fenced.partition().isr).toEqual(isr);
+    const leaving = clusterOfThree(...defects);
+    leaving.heartbeat(2, { wantShutDown: true });
+    expect(leaving.partition().isr).toEqual([3, 1]);
+    expect(leaving.alter(3, [3, 1, 2]).errorCode).toBe(errorCode);
+    expect(leaving.partition().isr).toEqual(isr);
+  },
+);

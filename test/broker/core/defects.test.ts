@@ -250,6 +250,23 @@ describe('what counts as committed:', () => {
     expect(beside('ignore-pending-isr', committed)).toEqual({ healthy: 0, faulty: 1 });
   });
 
+  it('forget-pending-isr runs away from a follower that it has proposed once the controller repeats itself', () => {
+    const committed = (options: ClusterOptions) => {
+      const cluster = new Cluster({ minInsyncReplicas: 1, ...options });
+      cluster.push({ leader: 1, epoch: 0, isr: [1, 2] });
+      cluster.deliver();
+      expect(cluster.proposals()).toEqual([[1, 2, 3]]);
+      // Broker 3 is silent for so long that only the proposal holds the high watermark back.
+      cluster.run(3_500, ({ from, to }) => from !== 3 && to !== 3);
+      cluster.produce(1, 1);
+      const { partitionEpoch } = cluster.partition(1);
+      cluster.push({ leader: 1, epoch: 0, isr: [1, 2], partitionEpoch }, [1]);
+      cluster.deliverBetween(1, 2);
+      return cluster.ends(1)[1];
+    };
+    expect(beside('forget-pending-isr', committed)).toEqual({ healthy: 0, faulty: 1 });
+  });
+
   it('shrink-before-commit does not wait for the controller to agree', () => {
     const committed = (options: ClusterOptions) => {
       const cluster = started(options);
@@ -290,6 +307,16 @@ describe('who is in sync:', () => {
       return cluster.proposals();
     };
     expect(beside('expand-without-epoch-start', caughtUp)).toEqual({ healthy: [], faulty: [[1, 2]] });
+  });
+
+  it('rejoin-while-fenced proposes a follower that the controller counts as gone', () => {
+    const asked = (options: ClusterOptions) => {
+      const cluster = started(options);
+      cluster.push({ leader: 1, epoch: 1, isr: [1, 2], fenced: [3] });
+      cluster.run(600);
+      return cluster.proposals();
+    };
+    expect(beside('rejoin-while-fenced', asked)).toEqual({ healthy: [], faulty: [[1, 2, 3]] });
   });
 
   it('stale-partition-epoch proposes under the epoch of an ISR that is no more', () => {

@@ -56,6 +56,28 @@ const quickFailovers: Pins = {
 /** One crash after the other, which `hw` mostly survives. */
 const crashes: Pins = { brokers: 3, partitions: 4, nemesis: ['crash'], nemesisIntervalMs: 500, timeLimitMs: 8_000 };
 
+/** Brokers that the controller does not hear although they live, and that die later. */
+const unheardBrokers: Pins = {
+  brokers: 3,
+  partitions: 4,
+  nemesis: ['partition', 'slow-links', 'crash'],
+  nemesisIntervalMs: 300,
+  timeLimitMs: 8_000,
+};
+
+/** Leaders that reach a follower and not the controller, or the other way round, with followers that soon count as silent. */
+const pendingIsrs: Pins = {
+  brokers: 3,
+  partitions: 4,
+  minInsyncReplicas: 1,
+  nemesis: ['partition', 'slow-links', 'crash', 'leader-move', 'pause'],
+  nemesisIntervalMs: 300,
+  timeLimitMs: 8_000,
+  replicaLagTimeMaxMs: 500,
+  fetchMaxWaitMs: 100,
+  brokerSessionTimeoutMs: 2_500,
+};
+
 /** Leaders that write on their own, write down how far they got, and die. */
 const isolatedLeaders: Pins = {
   brokers: 3,
@@ -87,10 +109,12 @@ export const defectTable: Readonly<Record<DefectName, DefectRow>> = {
   'count-sent-as-held': { build: 'epoch', shows: ['L'], pins: anything },
   'ignore-pending-isr': { build: 'epoch', shows: ['L'], pins: quickFailovers },
   'shrink-before-commit': { build: 'epoch', shows: ['L'], pins: anything },
+  'forget-pending-isr': { build: 'epoch', shows: ['L'], pins: pendingIsrs },
   'expand-without-epoch-start': { build: 'epoch', shows: ['L'], pins: anything },
   'expand-at-once': { build: 'epoch', shows: ['L'], pins: quickFailovers },
   'stale-partition-epoch': { build: 'epoch', shows: ['liveness'], pins: anything },
   'bounce-undetected': { build: 'hw', shows: ['L'], pins: crashes },
+  'rejoin-while-fenced': { build: 'hw', shows: ['L'], pins: unheardBrokers },
   'elect-outside-isr': { build: 'epoch', shows: ['L'], pins: anything },
   'ack-at-leo': { build: 'epoch', shows: ['L'], pins: anything },
   'ack-below-min-isr': { build: 'epoch', shows: ['white-box'], pins: anything },
