@@ -1,6 +1,6 @@
 /**
- * The shapes of the files that a run and a comparison leave, as schemas: what is read back from disk is checked here
- * before anything relies on it, since a store may be old, damaged, or somebody else's.
+ * The shape of every `results.json`, of a run, a comparison and a night, as a schema: what is read back from disk is
+ * checked here before anything relies on it, since a store may be old, damaged, or somebody else's.
  *
  * `docs/results.schema.json`, which other programs rely on, is generated from this file (`npm run golden`), and a test
  * holds it, the types of `checker/results.ts` and real results together. Unknown fields are allowed everywhere: a newer
@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import type { ComparisonResults, NightResults, RunResults } from '../checker/results.ts';
 
-const count = z.number().int().nonnegative();
+export const count = z.number().int().nonnegative();
 const rate = z.number().min(0).max(1);
 const verdict = z
   .union([z.boolean(), z.literal('unknown')])
@@ -146,7 +146,7 @@ const able = z
   .union([z.literal(true), z.looseObject({ not: z.string() })])
   .describe('true, or why it cannot be done or known.');
 
-const capabilities = z.looseObject({
+export const capabilities = z.looseObject({
   faults: z.record(z.string(), able),
   guarantees: z.record(z.string(), able),
   triggers: z.record(z.string(), able),
@@ -321,67 +321,9 @@ const nightResultsSchema = z
   })
   .describe('The results of a night: a matrix of comparisons within one budget of time.');
 
-/**
- * A process that ended without an action of ours: while it started, or later. `blame`: its own, or that of what it ran
- * in. `lastLines` are the last of its own output.
- */
-const processEnd = z.looseObject({
-  node: z.union([z.number().int(), z.literal('controller')]),
-  detail: z.string(),
-  lastLines: z.array(z.string()).optional(),
-  blame: z.enum(['node', 'environment']),
-  phase: z.enum(['start', 'running']),
-  time: z.number().optional(),
-});
-
-/** What the checker takes from `run.json`, whatever else stands there. */
-const runFileSchema = z.looseObject({
-  schemaVersion: z.literal(1).optional(),
-  name: z.string().optional(),
-  command: z.string().nullish(),
-  configuration: z.record(z.string(), z.unknown()),
-  settled: z.boolean().nullish(),
-  healed: z.boolean().nullish(),
-  settleMs: z.number().nullish(),
-  residual: z.array(z.string()).optional(),
-  finalLeaders: z.record(z.string(), z.number().nullable()).optional(),
-  finalReadComplete: z.boolean().nullish(),
-  logsCollected: z.boolean().nullish(),
-  completed: z.boolean().nullish(),
-  error: z.string().nullish(),
-  recordedLines: z.object({ history: count, trace: count, observations: count.optional() }).nullish(),
-  collectedBytes: count.nullish(),
-  // Of brokers that tell no trace.
-  observed: z.boolean().nullish(),
-  target: z.looseObject({ name: z.string(), versions: z.record(z.string(), z.string()).optional() }).nullish(),
-  capabilities: capabilities.nullish(),
-  ends: z.array(processEnd).optional(),
-});
-
-/** What a configuration promises; where it does not say, the defaults. */
-const promisesSchema = z.object({
-  acks: z.union([z.literal('all'), z.literal(0), z.literal(1)]).catch('all'),
-  minInsyncReplicas: z.number().int().catch(2),
-  uncleanElection: z.boolean().catch(false),
-});
-
 const resultsSchema = z.discriminatedUnion('type', [runResultsSchema, comparisonResultsSchema, nightResultsSchema]);
 
 export type AnyResults = RunResults | ComparisonResults | NightResults;
-
-/** A `run.json`, as far as anybody relies on it. */
-export type RunFile = z.output<typeof runFileSchema>;
-
-/** Checks a parsed `run.json`: what it says, or in one clause what is wrong with it. */
-export function parseRunFile(value: unknown): { readonly file: RunFile } | { readonly flaw: string } {
-  const checked = runFileSchema.safeParse(value);
-  return checked.success ? { file: checked.data } : { flaw: flawOf(checked.error) };
-}
-
-/** What a configuration promises. */
-export function parsePromises(configuration: Readonly<Record<string, unknown>>): z.output<typeof promisesSchema> {
-  return promisesSchema.parse(configuration);
-}
 
 /** Checks a parsed `results.json`: the results, or in one clause what is wrong with it. */
 export function parseResults(value: unknown): { readonly results: AnyResults } | { readonly flaw: string } {
@@ -400,7 +342,7 @@ export function resultsJsonSchema(): Readonly<Record<string, unknown>> {
 }
 
 /** The first thing that is wrong, in one clause: where and what. */
-function flawOf(error: z.ZodError): string {
+export function flawOf(error: z.ZodError): string {
   const [issue] = error.issues;
   if (issue === undefined) return 'it has another shape';
   const where = issue.path.length === 0 ? 'the whole' : issue.path.map(String).join('.');

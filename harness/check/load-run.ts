@@ -17,7 +17,7 @@ import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 import { runOfNight } from '../nightly/is-night.ts';
 import { demandFile, mostTextBytes } from '../regular-file.ts';
 import { shellWord } from '../report/words.ts';
-import { parsePromises, parseRunFile, type RunFile } from '../schemas.ts';
+import { parsePromises, parseRunFile, type RunFile } from '../run-file-schema.ts';
 import { isForeignBuild } from '../foreign-build.ts';
 import { shownPath } from '../shown-path.ts';
 import { collectedBytes } from './collected-bytes.ts';

@@ -12,7 +12,7 @@ import type { ComparisonOutcome } from '../compare/compare.ts';
 import { exitCodeOfComparison } from '../compare/verdict.ts';
 import { UsageError, environmentErrorFrom } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
-import { seedsOfShard, type Shard } from '../plan/shard.ts';
+import { seedsFrom, seedsOfShard, type Shard } from '../plan/shard.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { createStoreDirectory, pointLatest, writeJson } from '../store.ts';
 import { counted } from '../report/words.ts';
@@ -238,10 +238,6 @@ function newFolder({ store }: CompareFlags): string {
   const directory = createStoreDirectory(store, 'compare', new Date());
   pointLatest(store, directory);
   return directory;
-}
-
-function seedsFrom(seed: number, pairs: number): number[] {
-  return Array.from({ length: pairs }, (_, index) => seed + index);
 }
 
 /** The command that repeats it; without a runtime it is the whole of two parts. */

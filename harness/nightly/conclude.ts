@@ -104,10 +104,10 @@ function sentenceOf(results: NightResults): string {
   return capital(`${ofShard}${head}${unrunIn(results, done)}${idleIn(cells)}.`);
 }
 
-function headOf({ valid, cells, shard, ended }: NightResults, done: number): string {
+function headOf({ valid, cells, shard, ended, runtime }: NightResults, done: number): string {
   const where = `in ${counted(cells.length, 'cell')} and ${counted(done, 'pair')}`;
   const broken = cells.filter((cell) => cell.valid === false);
-  if (valid === false) return `a promise was broken ${share(broken, cells)}: ${named(broken, howBroken)}`;
+  if (valid === false) return `a promise was broken ${share(broken, cells)}: ${named(broken, howBrokenIn(runtime))}`;
   const clean = `no candidate broke a promise ${where}`;
   if (shard !== undefined) return `${clean}, and all shards together give the verdict`;
   const unknown = cells.filter((cell) => cell.valid === 'unknown');
@@ -141,12 +141,13 @@ function share(some: readonly NightCell[], all: readonly NightCell[]): string {
   return `in ${some.length} of ${counted(all.length, 'cell')}`;
 }
 
-function howBroken(cell: NightCell): string {
-  const { control, candidate, sameBuilds, name } = cell;
-  const [anomalous, runs] = sameBuilds
-    ? [control.anomalous + candidate.anomalous, control.runs + candidate.runs]
-    : [candidate.anomalous, candidate.runs];
-  return `${candidate.build} in ${anomalous} of ${counted(runs, 'run')} (${name})`;
+function howBrokenIn(runtime: string): (cell: NightCell) => string {
+  return ({ control, candidate, sameBuilds, name }) => {
+    // In the simulator the two runs of an equal pair are one run, made twice.
+    const judged = sameBuilds && runtime !== 'sim' ? [control, candidate] : [candidate];
+    const sum = (of: 'anomalous' | 'runs'): number => judged.reduce((all, build) => all + build[of], 0);
+    return `${candidate.build} in ${sum('anomalous')} of ${counted(sum('runs'), 'run')} (${name})`;
+  };
 }
 
 function nameOf({ name }: NightCell): string {

@@ -12,7 +12,7 @@ import { runFolders, type Side } from '../compare/pairs.ts';
 import { isAnomalous, type RunOutcome } from '../compare/verdict.ts';
 import { demandFile, mostTextBytes } from '../regular-file.ts';
 import { readRunResults } from '../report/read-results.ts';
-import { parseRunFile } from '../schemas.ts';
+import { parseRunFile } from '../run-file-schema.ts';
 
 /** The first that counts of the attempts at one run; null where there is none. */
 export function earlierRun(directory: string, side: Side, seed: number): RunOutcome | null {

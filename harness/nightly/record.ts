@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { ComparisonResults, NightResults, PairResults } from '../../checker/results.ts';
 import { comparePairs } from '../compare/verdict.ts';
 import { environmentErrorFrom } from '../errors.ts';
-import { seedsOfShard } from '../plan/shard.ts';
+import { seedsFrom, seedsOfShard } from '../plan/shard.ts';
 import { writeJson } from '../store.ts';
 import type { Cell } from './cells.ts';
 import { concludeNight, type ConcludedCell } from './conclude.ts';
@@ -58,7 +58,7 @@ export class NightRecord {
     const { declared, cells, directory } = request;
     const { seeds, shard, config } = declared;
     this.budgetMs = budgetMsOf(config);
-    this.seeds = seedsOfShard(allSeeds(seeds), shard);
+    this.seeds = seedsOfShard(seedsFrom(seeds.from, seeds.count), shard);
     this.estimates = new Estimates(cells.map(({ leastMs }) => 2 * leastMs));
     this.#found = cells.map(() => new Map<number, FoundPair>());
     this.#kept = cells.map(() => 0);
@@ -176,8 +176,9 @@ export class NightRecord {
     const { runtime, seeds, shard } = this.request.declared;
     const { build: _build, seed: _seed, ...configuration } = cell.configure(cell.control, seeds.from, 'control');
     const { control, candidate } = cell.labels;
+    const all = seedsFrom(seeds.from, seeds.count);
     const command = cell.command ?? this.request.command;
-    const declaration = { control, candidate, runtime, seeds: allSeeds(seeds), shard, configuration, command };
+    const declaration = { control, candidate, runtime, seeds: all, shard, configuration, command };
     return comparePairs(
       declaration,
       this.#pairsOf(index).map(({ pair }) => pair),
@@ -188,8 +189,4 @@ export class NightRecord {
   #pairsOf(cell: number): FoundPair[] {
     return [...(this.#found[cell]?.values() ?? [])].toSorted((one, other) => one.pair.seed - other.pair.seed);
   }
-}
-
-function allSeeds({ from, count }: Declared['seeds']): number[] {
-  return Array.from({ length: count }, (_, index) => from + index);
 }

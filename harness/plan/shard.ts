@@ -31,6 +31,11 @@ export function seedsOfShard(seeds: readonly number[], shard: Shard | undefined)
   return shard === undefined ? seeds : seeds.filter((seed) => shardOf(seed, shard.count) === shard.index);
 }
 
+/** As ours are declared: `count` of them, from the first one up. */
+export function seedsFrom(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
+}
+
 /** Parses `2/3`. Returns the shard, or a clause that says what would be right. */
 export function parseShard(text: string): Shard | string {
   const match = /^(\d{1,9})\/(\d{1,9})$/.exec(text);

@@ -2,7 +2,7 @@
  * `run.json`: what is known of a run besides its history, its trace and its logs.
  *
  * It is written when the run begins, as far as it is known then, and again at the end; a run that was killed leaves the
- * first. What others take from it stands in `harness/schemas.ts`.
+ * first. What others take from it stands in `harness/run-file-schema.ts`.
  */
 import type { ProcessEnd } from '../../checker/evidence.ts';
 import type { NodeId } from '../../nemesis/ports.ts';

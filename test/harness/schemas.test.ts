@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareOutcomes } from '../../harness/compare/verdict.ts';
-import { parsePromises, parseResults, parseRunFile, resultsJsonSchema } from '../../harness/schemas.ts';
+import { parseResults, resultsJsonSchema } from '../../harness/schemas.ts';
 import { s10, s11, s1a, s1aPrime, s1b, s2, s3b } from '../checker/schedules.ts';
 import { expectGolden } from '../golden.ts';
 
@@ -52,23 +52,5 @@ describe('the schema of results.json', () => {
 
   it('is published as docs/results.schema.json', () => {
     expectGolden('docs/results.schema.json', `${JSON.stringify(resultsJsonSchema(), null, 2)}\n`);
-  });
-});
-
-describe('the schema of run.json', () => {
-  it('takes what it knows and names what does not fit', () => {
-    expect(parseRunFile({ configuration: {}, settled: true, healMs: 3 })).toHaveProperty('file.settled', true);
-    expect(parseRunFile({ configuration: {}, settleMs: 'long' })).toHaveProperty(
-      'flaw',
-      expect.stringMatching(/^settleMs: /),
-    );
-  });
-
-  it('takes the defaults for promises that a configuration does not make', () => {
-    expect(parsePromises({ acks: 1, minInsyncReplicas: 'two' })).toEqual({
-      acks: 1,
-      minInsyncReplicas: 2,
-      uncleanElection: false,
-    });
   });
 });

@@ -16,8 +16,9 @@ import type { ComparisonResults } from '../../../checker/results.ts';
 import { tidemark, type Ended } from './tidemark.ts';
 
 let temporary = '';
-let shards: string[] = [];
-let ends: Ended[] = [];
+let shards: readonly string[] = [];
+let ends: readonly Ended[] = [];
+let whole: Ended;
 
 const compare = [
   'compare',
@@ -35,12 +36,12 @@ const compare = [
 
 beforeAll(async () => {
   temporary = mkdtempSync(join(tmpdir(), 'tidemark-shards-'));
-  for (const index of [1, 2]) {
-    const store = join(temporary, `shard-${index}`);
-    const ended = await tidemark([...compare, '--shard', `${index}/2`, '--store', store]);
-    ends = [...ends, ended];
-    shards = [...shards, realpathSync(join(store, 'latest'))];
-  }
+  const stores = [1, 2].map((index) => join(temporary, `shard-${index}`));
+  [whole, ...ends] = await Promise.all([
+    tidemark([...compare, '--json', '--store', join(temporary, 'whole')]),
+    ...stores.map((store, at) => tidemark([...compare, '--shard', `${at + 1}/2`, '--store', store])),
+  ]);
+  shards = stores.map((store) => realpathSync(join(store, 'latest')));
 });
 
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));
@@ -56,7 +57,6 @@ function figures(results: ComparisonResults): unknown {
 
 describe('tidemark merge-reports', () => {
   it('gives the verdict, the figures and the exit code of the comparison that was never divided', async () => {
-    const whole = await tidemark([...compare, '--json', '--store', join(temporary, 'whole')]);
     const store = join(temporary, 'merged');
     const merged = await tidemark(['merge-reports', ...shards, '--store', store, '--json']);
     expect(merged.code).toBe(whole.code);
@@ -146,7 +146,7 @@ describe('tidemark merge-reports of a night', () => {
       await tidemark(['nightly', file, ...more, '--store', join(temporary, store)]);
       return realpathSync(join(temporary, store, 'latest'));
     };
-    const halves = [await night('night-1', '--shard', '1/2'), await night('night-2', '--shard', '2/2')];
+    const halves = await Promise.all([1, 2].map((index) => night(`night-${index}`, '--shard', `${index}/2`)));
     const store = join(temporary, 'merged-night');
     const ended = await tidemark(['merge-reports', ...halves, '--store', store]);
     const merged = realpathSync(join(store, 'latest'));

@@ -56,9 +56,11 @@ describe('the verdict of a night', () => {
     const clean = night([cellOf('aa.y.a', pairs(true, true), { sameBuilds: true })]);
     expect([clean.valid, exitCodeOfNight(clean)]).toEqual([true, 0]);
     expect(clean.verdict).toBe('No candidate broke a promise in 1 cell and 6 pairs.');
-    const alarm = night([cellOf('aa.y.a', pairs(true, false), { sameBuilds: true })]);
+    const alarm = night([cellOf('aa.y.a', pairs(true, false), { sameBuilds: true })], { runtime: 'local' });
     expect([alarm.valid, exitCodeOfNight(alarm)]).toEqual([false, 1]);
     expect(alarm.verdict).toBe('A promise was broken in 1 of 1 cell: epoch in 6 of 12 runs (aa.y.a).');
+    const simulated = night([cellOf('aa.y.a', pairs(false, false), { sameBuilds: true })]);
+    expect(simulated.verdict).toBe('A promise was broken in 1 of 1 cell: epoch in 6 of 6 runs (aa.y.a).');
   });
 
   it('names cells in which no candidate met the dangerous moment', () => {
