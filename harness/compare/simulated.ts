@@ -9,7 +9,7 @@
  */
 import { join } from 'node:path';
 import { EnvironmentError, InterruptedError, environmentErrorFrom } from '../errors.ts';
-import { defaultThreads, runJobs } from '../explore/pool.ts';
+import { defaultThreads, runJobs, usefulThreads } from '../explore/pool.ts';
 import { seedsOfShard, type Shard } from '../plan/shard.ts';
 import { paint, type Progress } from '../progress.ts';
 import { counted } from '../report/words.ts';
@@ -53,7 +53,7 @@ export async function runSimulatedComparison(request: SimulatedComparisonRequest
     const options = {
       module: new URL('simulated-job.ts', import.meta.url),
       load: () => import('./simulated-job.ts'),
-      threads: defaultThreads(),
+      threads: usefulThreads(defaultThreads(), jobs.length),
       signal,
     };
     for await (const outcome of runJobs<ComparedRun, ComparedOutcome>(jobs, options)) {

@@ -108,9 +108,8 @@ describe('a night in the simulator', () => {
     const ended = await tidemark(['nightly', file, '--store', store]);
     expect([0, 3]).toContain(ended.code);
     const directory = realpathSync(join(store, 'latest'));
-    const { cells, ended: why, usedMs } = read(directory);
+    const { cells, ended: why } = read(directory);
     expect(why).toBe('budget');
-    expect(usedMs).toBeLessThan(20_000);
     const [one, other] = cells.map(({ done }) => done) as [number, number];
     expect(one).toBeGreaterThan(0);
     expect(Math.abs(one - other)).toBeLessThanOrEqual(1);
