@@ -30,8 +30,8 @@ export interface Cell extends CellName, Pick<PairsRequest, 'control' | 'candidat
 }
 
 const mostCells = 100;
-/** Over all cells: their ledger is read at once. */
-const mostPairs = 300_000;
+/** Over all cells: their ledger is read at once, and so may take some 1,300 bytes for each of them. */
+const mostPairs = 200_000;
 
 /** What is the same for all cells. */
 export interface Around {
