@@ -75,8 +75,16 @@ export function isSilent({ sameBuilds, control, done }: NightCell): boolean {
   return !sameBuilds && done > 0 && control.anomalous === 0;
 }
 
+/** What became of a cell, in a word. Whether a control showed anything is not for one shard to say. */
+export function wordOfCell(cell: NightCell, ofShard: boolean): string {
+  if (cell.done === 0) return 'not run';
+  if (cell.valid !== true) return cell.valid === false ? 'broken' : 'unknown';
+  if (isSilent(cell) && !ofShard) return 'control silent';
+  return isIdle(cell) ? 'not exercised' : 'kept';
+}
+
 /** Whether no run of its candidate met the dangerous moment, as far as that is known. */
-export function isIdle({ candidate, done }: NightCell): boolean {
+function isIdle({ candidate, done }: NightCell): boolean {
   return done > 0 && unexercised(candidate).idle === candidate.runs;
 }
 

@@ -11,7 +11,6 @@ import type {
   BuildResults,
   ComparisonResults,
   ComparisonTest,
-  NightCell,
   NightResults,
   PairedRun,
   RunResults,
@@ -19,7 +18,7 @@ import type {
 import { partsOf } from '../compare/two-parts.ts';
 import { SIGNIFICANCE } from '../compare/statistics.ts';
 import { placeOf } from '../compare/verdict.ts';
-import { isSilent } from '../nightly/conclude.ts';
+import { wordOfCell } from '../nightly/conclude.ts';
 import { headline } from './headline.ts';
 import { byGravity } from './story.ts';
 import {
@@ -231,7 +230,7 @@ function nightBlocks(results: NightResults): string[] {
         .slice(0, CELLS_MAX)
         .map((cell) => [
           text(cell.name),
-          cellVerdict(cell, shard !== undefined),
+          wordOfCell(cell, shard !== undefined).replace('broken', '**broken**'),
           `${cell.done} of ${cell.declared}`,
           `${text(cell.control.build)}: ${cell.control.anomalous}`,
           `${text(cell.candidate.build)}: ${cell.candidate.anomalous}`,
@@ -251,12 +250,6 @@ function nightBlocks(results: NightResults): string[] {
       .flatMap((cell) => [`### ${text(cell.name)}`, text(cell.verdict), ...commandOf(cell.command)]),
     ...again(results.command),
   ];
-}
-
-function cellVerdict(cell: NightCell, ofShard: boolean): string {
-  if (cell.done === 0) return 'not run';
-  if (cell.valid === true && isSilent(cell) && !ofShard) return 'the control showed nothing';
-  return verdictWords[String(cell.valid)] ?? 'unknown';
 }
 
 const gravityOf: Readonly<Record<string, number>> = { false: 0, unknown: 1, true: 2 };

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { BuildResults, NightCell, NightResults } from '../../checker/results.ts';
-import { budgetInWords, canBeSignificant, isIdle, isSilent } from '../nightly/conclude.ts';
+import { budgetInWords, canBeSignificant, isSilent, wordOfCell } from '../nightly/conclude.ts';
 import { shownPath } from '../shown-path.ts';
 import { writeWhole } from '../store.ts';
 import { figureCells, figureHeads } from './build-figures.ts';
@@ -36,7 +36,7 @@ export function renderNight(directory: string, results: NightResults): string {
   const body = html`${opening(kicker, mood, verdict)}
     <section>
       <h2>Builds, workloads and faults</h2>
-      ${matrix(cells)}
+      ${matrix(cells, shard !== undefined)}
       <p class="note">
         Runs that broke a promise, of all runs of that build. The control is expected to break; where both sides are the
         same, neither is. A pair that the budget had no time for is no run.
@@ -48,7 +48,7 @@ export function renderNight(directory: string, results: NightResults): string {
       <p class="note">
         p: exact McNemar, two-sided, of any violation; corrected by Holm over the ${counted(cells.length, 'cell')} of
         this night. A run is exercised when a member of the ISR became follower while it held, at or above its own high
-        watermark, a record acknowledged in an earlier epoch.
+        watermark, a record acknowledged in an earlier epoch.${early(results)}
       </p>
     </section>
     <section>
@@ -64,8 +64,20 @@ export function renderNight(directory: string, results: NightResults): string {
   return page('Tidemark: a night', body);
 }
 
+/** What intervals and p-values are worth where the night ended early. */
+function early({ ended }: NightResults): string {
+  switch (ended) {
+    case 'all-run':
+      return '';
+    case 'budget':
+      return ' The clock, not the outcome, has set the number of runs: intervals and p are good approximations.';
+    case 'unfinished':
+      return ' The night is not finished: its p-values are not to be read yet.';
+  }
+}
+
 /** One row for each pair of builds under each workload, one column for each set of faults. */
-function matrix(cells: readonly NightCell[]): Markup {
+function matrix(cells: readonly NightCell[], ofShard: boolean): Markup {
   const faults = [...new Set(cells.map((cell) => cell.faults))];
   const rows = [...new Map(cells.map((cell) => [`${cell.builds} ${cell.workload}`, cell])).values()];
   return table(
@@ -79,27 +91,20 @@ function matrix(cells: readonly NightCell[]): Markup {
             const cell = cells.find(
               (each) => each.builds === builds && each.workload === workload && each.faults === name,
             );
-            return html`<td>${cell === undefined ? null : matrixCell(cell)}</td>`;
+            return html`<td>${cell === undefined ? null : matrixCell(cell, ofShard)}</td>`;
           })}
         </tr>`,
     ),
   );
 }
 
-function matrixCell(cell: NightCell): Markup {
+function matrixCell(cell: NightCell, ofShard: boolean): Markup {
   const { control, candidate, done, declared } = cell;
-  const { mood, word } = wordOf(cell);
+  const word = wordOfCell(cell, ofShard);
+  const mood: Mood = word === 'kept' ? 'good' : word === 'broken' ? 'bad' : 'unsure';
   const pairs = done === declared ? counted(done, 'pair') : `${done} of ${counted(declared, 'pair')}`;
   return html`<span class="badge ${mood}">${word}</span> <a href="${linkTo(cell.folder)}">${pairs}</a><br />
     ${sideIn(control)}<br />${sideIn(candidate)}`;
-}
-
-function wordOf(cell: NightCell): { readonly mood: Mood; readonly word: string } {
-  if (cell.done === 0) return { mood: 'unsure', word: 'not run' };
-  if (cell.valid === true && isSilent(cell)) return { mood: 'unsure', word: 'control silent' };
-  const mood = moodOf(cell.valid);
-  if (cell.valid === true && isIdle(cell)) return { mood: 'unsure', word: 'not exercised' };
-  return { mood, word: mood === 'good' ? 'kept' : mood === 'bad' ? 'broken' : 'unknown' };
 }
 
 function sideIn(build: BuildResults): Markup {

@@ -54,6 +54,16 @@ describe('the report of a night', () => {
     expect(textOf(page)).toContain('(not significant at this n)');
   });
 
+  it('says what its figures are worth where it ended early, and leaves a silent control to all shards together', () => {
+    const calm = [cellOf('x.y.calm', [pairOf(1, true, true)], { declared: 6 })];
+    const told = (facts: Parameters<typeof nightOf>[1]): string => textOf(renderNight('n', nightOf(calm, facts)));
+    expect(told({ ended: 'all-run' })).not.toMatch(/The clock|not to be read/);
+    expect(told({ ended: 'budget' })).toContain('The clock, not the outcome, has set the number of runs');
+    expect(told({ ended: 'unfinished' })).toContain('its p-values are not to be read yet');
+    expect(told({})).toContain('control silent 1 of 6 pairs');
+    expect(told({ shard: { index: 1, count: 2 } })).toContain('kept 1 of 6 pairs');
+  });
+
   it('ends with the commands, also of a cell that counts against the night', () => {
     expect(page).toContain('npm run tidemark -- nightly n.json');
     expect(textOf(page)).toContain('x.z.rough alone npm start -- --seed 1');
