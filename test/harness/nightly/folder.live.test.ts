@@ -9,7 +9,7 @@ import { thisProcess } from '../../../docker/labels.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tidemark-lock-'));
 const lock = join(directory, 'lock.json');
-const lockers = Array.from({ length: 3 }, () => fork(join(import.meta.dirname, 'locker.ts'), [directory]));
+const lockers = Array.from({ length: 3 }, () => fork(new URL('locker.ts', import.meta.url), [directory]));
 
 beforeAll(async () => {
   await Promise.all(lockers.map((locker) => once(locker, 'message')));
