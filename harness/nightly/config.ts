@@ -101,12 +101,15 @@ export function readNightConfig(path: string): NightConfig {
   let value: unknown;
   try {
     demandFile(path, mostTextBytes);
-    value = JSON.parse(readFileSync(path, 'utf8'), refuseProto);
+    const written = readFileSync(path, 'utf8');
+    value = JSON.parse(written, refuseProto);
+    refuseTwice(written);
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR')
       throw new UsageError(`there is no ${path}: docs/nightly.md shows how to write one`);
     if (error instanceof UsageError) throw new UsageError(`${path}: ${error.message}`);
     if (error instanceof SyntaxError) throw new UsageError(`${path} is not JSON: ${error.message.split('\n')[0]}`);
+    if (error instanceof RangeError) throw new UsageError(`${path}: objects or lists stand too deep within each other`);
     if (error instanceof EnvironmentError) throw new UsageError(error.message);
     throw environmentErrorFrom(error, `${path} cannot be read`);
   }
@@ -119,6 +122,27 @@ export function readNightConfig(path: string): NightConfig {
 function refuseProto(key: string, value: unknown): unknown {
   if (key === '__proto__') throw new UsageError('__proto__: there is no such field; docs/nightly.md lists them');
   return value;
+}
+
+/**
+ * Refuses a field that stands twice in one object: the parser takes the last, and the night would test something else than
+ * the other one says. `written` is JSON.
+ */
+function refuseTwice(written: string): void {
+  // Of each object or list that is open: its keys, and where it stands.
+  const open: { readonly keys: Set<string>; readonly path: string; last: string }[] = [];
+  for (const [token, key] of written.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+    const inner = open.at(-1);
+    if (key !== undefined) {
+      const field = String(JSON.parse(key));
+      if (inner?.keys.has(field) === true) throw new UsageError(`${inner.path}${field}: it stands there twice`);
+      if (inner === undefined) continue;
+      inner.keys.add(field);
+      inner.last = `${field}.`;
+    } else if (token === '{' || token === '[') {
+      open.push({ keys: new Set(), path: `${inner?.path ?? ''}${inner?.last ?? ''}`, last: '' });
+    } else if (token === '}' || token === ']') open.pop();
+  }
 }
 
 /** Checks a parsed file: the config, or in one clause which field is wrong and why. */

@@ -142,7 +142,20 @@ describe('reading the config file', () => {
     expect(() => readNightConfig(path)).toThrow(`${path} is not JSON: `);
     writeFileSync(path, '{ "builds": { "__proto__": { "control": "hw", "candidate": "epoch" } } }');
     expect(() => readNightConfig(path)).toThrow(`${path}: __proto__: there is no such field`);
+    writeFileSync(path, `{ "builds": ${'['.repeat(100_000)}${']'.repeat(100_000)} }`);
+    expect(() => readNightConfig(path)).toThrow(UsageError);
+    expect(() => readNightConfig(path)).toThrow(`${path}: objects or lists stand too deep within each other`);
     writeFileSync(path, '{ "budget": "3h" }');
     expect(() => readNightConfig(path)).toThrow(`${path}: schemaVersion: `);
+  });
+
+  it.each([
+    ['budget', '{ "budget": "3h", "seeds": { "count": 1 }, "budget": "5h" }'],
+    ['builds.a', '{ "budget": "3h", "builds": { "a": { "control": "hw" }, "b": "a", "\\u0061": {} } }'],
+    ['builds.b.control', '{ "builds": { "a": { "control": "hw" }, "b": { "control": "}{\\"", "control": "hw" } } }'],
+  ])('refuses %s where it stands twice, since only the last would count', (field, written) => {
+    const path = join(directory, 'n.json');
+    writeFileSync(path, written);
+    expect(() => readNightConfig(path)).toThrow(`${path}: ${field}: it stands there twice`);
   });
 });
