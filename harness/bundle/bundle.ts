@@ -83,7 +83,9 @@ function demandRun(directory: string): string {
   try {
     root = realpathSync(directory);
   } catch {
-    throw new UsageError(`there is no ${directory}: name the folder of a run or comparison, such as store/latest`);
+    throw new UsageError(
+      `there is no ${directory}: name the folder of a run, comparison or night, such as store/latest`,
+    );
   }
   const histories = ['history.jsonl', 'history.jsonl.zst', 'history.edn'];
   if (!histories.some((name) => existsSync(join(root, name)))) readResults(join(directory, 'results.json'));

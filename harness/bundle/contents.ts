@@ -1,5 +1,6 @@
 /**
- * What a bundle of a folder holds: all of its files, but for what another program is just writing beside them.
+ * What a bundle of a folder holds: all of its files, but for what another program is just writing beside them, and the
+ * lock of a night.
  *
  * A run's files are few and all of them are read by somebody (check, report, show, replay), so nothing is chosen. Links
  * are followed where they end at a file of the same folder, and nowhere else: a bundle is given away, and may hold
@@ -65,7 +66,9 @@ export function contentsOf(root: string): BundleContents {
       if (entry.isDirectory()) {
         directories.push(name);
         waiting.push(name);
-      } else if (isHalfWritten(entry.name)) left.push({ name, why: 'it is half written', needed: false });
+      } else if (name === 'lock.json')
+        left.push({ name, why: 'it says which process of this machine has the night', needed: false });
+      else if (isHalfWritten(entry.name)) left.push({ name, why: 'it is half written', needed: false });
       else {
         const found = fileAt(root, name);
         if (typeof found === 'string') left.push({ name, why: found, needed: isNeeded(name) });

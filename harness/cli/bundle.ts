@@ -1,6 +1,6 @@
 /**
- * `tidemark bundle DIR`: packs a stored run or comparison for a colleague, who needs nothing else to check, report, show
- * and replay it.
+ * `tidemark bundle DIR`: packs a stored run, comparison or night for a colleague, who needs nothing else to check, report,
+ * show and replay it.
  */
 import type { Command } from 'commander';
 import type { BundleContents } from '../bundle/contents.ts';
@@ -16,8 +16,8 @@ const NAMES_MAX = 20;
 export function registerBundle(program: Command): void {
   program
     .command('bundle')
-    .description('pack a stored run or comparison for a colleague')
-    .argument('<dir>', 'the folder of a run or comparison, such as store/latest')
+    .description('pack a stored run, comparison or night for a colleague')
+    .argument('<dir>', 'the folder of a run, comparison or night, such as store/latest')
     .option('--out <file>', 'where the bundle goes (default: named after the folder, in the current one)')
     .action(async (directory: string, { out }: { readonly out?: string }) => {
       const progress = createProgress();

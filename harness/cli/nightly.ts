@@ -140,7 +140,11 @@ async function storedNight(file: string, config: NightConfig, flags: NightlyFlag
       `${file} is not what ${shown} was begun with: ${difference}; put it back, or start a new night`,
     );
   }
-  if (isOver(directory)) throw new UsageError(`${shown} is over, there is nothing to resume: leave --resume out`);
+  if (isOver(directory)) {
+    throw new UsageError(
+      `${shown} is over, there is nothing to resume: leave --resume out (report writes the pages of a night, and of a cell, anew)`,
+    );
+  }
   return prepare(directory, file, config, seeds, declared.shard, declared.runtime);
 }
 

@@ -124,6 +124,17 @@ describe('a bundle', () => {
     expect(headers).toBe(one.contents.files.length + one.contents.directories.length + 1);
   });
 
+  it('of a night that was killed leaves out the lock, which names a machine', () => {
+    const night = join(temporary, 'locked');
+    mkdirSync(join(night, 'runs'), { recursive: true });
+    for (const name of ['lock.json', 'runs/lock.json', 'results.json']) writeFileSync(join(night, name), '{}');
+    const contents = contentsOf(night);
+    expect(contents.files.map(({ name }) => name)).toEqual(['results.json', 'runs/lock.json']);
+    expect(contents.left).toEqual([
+      { name: 'lock.json', why: 'it says which process of this machine has the night', needed: false },
+    ]);
+  });
+
   it('of a run that was killed needs its history only', async () => {
     const killed = join(temporary, 'store/run/killed');
     mkdirSync(killed);
