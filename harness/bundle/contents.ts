@@ -83,7 +83,8 @@ export function contentsOf(root: string): BundleContents {
 /** The file, or why it is not packed. */
 function fileAt(root: string, name: string): BundleFile | string {
   const path = join(root, name);
-  const stats = lstatSync(path);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return 'it has gone, or its name is no text';
   if (stats.isFile()) return { name, path, size: stats.size };
   if (!stats.isSymbolicLink()) return 'it is no regular file';
   let target: string;

@@ -20,7 +20,7 @@ import {
 import { z } from 'zod';
 import type { PairResults } from '../../checker/results.ts';
 import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
-import { demandFile, mostTextBytes } from '../regular-file.ts';
+import { demandFile } from '../regular-file.ts';
 import { pairSchema } from '../schemas.ts';
 
 export interface LedgerLine {
@@ -50,13 +50,16 @@ const lineSchema = z.looseObject({
   usedMs: z.number().nonnegative(),
 });
 
+/** Near what a string may hold: as many pairs as a night may have, of commands of a thousand characters. */
+const MOST_BYTES = 536_000_000;
+
 /** Opens the ledger at `path`, new or not, and cuts off what a killed process left half written. */
 export function openLedger(path: string): Ledger {
   let lines: readonly LedgerLine[] = [];
   let file: number;
   try {
     if (existsSync(path)) {
-      demandFile(path, mostTextBytes);
+      demandFile(path, MOST_BYTES);
       const text = readFileSync(path, 'utf8');
       const parsed = parseLedger(text);
       if ('flaw' in parsed) throw new EnvironmentError(`${path} ${parsed.flaw}`);

@@ -145,6 +145,16 @@ describe('a bundle', () => {
     expect(contents.left).toEqual([{ name: 'run.json.123.tmp', why: 'it is half written', needed: false }]);
   });
 
+  it('leaves out a file whose name is no text', () => {
+    const odd = join(temporary, 'odd');
+    mkdirSync(odd);
+    writeFileSync(join(odd, 'history.jsonl'), '');
+    writeFileSync(Buffer.concat([Buffer.from(`${odd}/a`), Buffer.of(0xff)]), '');
+    const contents = contentsOf(odd);
+    expect(contents.files.map(({ name }) => name)).toEqual(['history.jsonl']);
+    expect(contents.left).toEqual([{ name: 'a\ufffd', why: 'it has gone, or its name is no text', needed: false }]);
+  });
+
   it('follows links to files of the folder, and no others', async () => {
     const linked = join(temporary, 'store/run/linked');
     mkdirSync(linked);

@@ -1,5 +1,5 @@
 /** What a ledger survives, and what it refuses. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -62,6 +62,14 @@ describe('the ledger of a night', () => {
     const opening = (): unknown => openLedger(path);
     expect(opening).toThrow(EnvironmentError);
     expect(opening).toThrow(`${path} is damaged in line 2: remove that line, and its pair is run again`);
+  });
+
+  it('is read again where all pairs that a night may have have filled it', () => {
+    writeFileSync(path, textOf(line('a.b.c', 1)));
+    truncateSync(path, 300_000 * 900);
+    const ledger = openLedger(path);
+    ledger.close();
+    expect(ledger.lines).toEqual([line('a.b.c', 1)]);
   });
 
   it('counts a pair once that stands in it twice', () => {
