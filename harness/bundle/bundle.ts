@@ -92,12 +92,14 @@ function demandRun(directory: string): string {
   return root;
 }
 
-/** `run-2026-11-30T101019227Z`; of a run in a comparison `2026-11-30T101015239Z-control-1`. */
+/** `run-2026-11-30T101019227Z`; of a run in a comparison `2026-11-30T101015239Z-control-1`, in a night with its cell between. */
 function nameOf(root: string): string {
-  const parent = dirname(root);
-  const before = basename(parent) === 'runs' ? basename(dirname(parent)) : basename(parent);
-  return `${before}-${basename(root)}`;
+  const names = root.split('/').filter((name) => name !== 'runs');
+  const isWithinNight = [-1, -2, -3].findIndex((at) => hasTime.test(names.at(at) ?? '')) === 2;
+  return names.slice(isWithinNight ? -3 : -2).join('-');
 }
+
+const hasTime = /\d{4}-\d\d-\d\dT\d{9}Z/;
 
 function demandFree(path: string): void {
   if (existsSync(path)) throw new UsageError(`${path} is there already: remove it, or choose another with --out`);

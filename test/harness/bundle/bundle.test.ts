@@ -100,6 +100,19 @@ describe('a bundle', () => {
     expect(existsSync(join(elsewhere, 'runs/candidate-2/history.jsonl'))).toBe(true);
   });
 
+  it.each([
+    ['store/run/2026-11-30T101019227Z', 'run-2026-11-30T101019227Z'],
+    ['store/compare/2026-11-30T101019227Z/runs/control-1', '2026-11-30T101019227Z-control-1'],
+    ['store/nightly/2026-11-30T101019227Z/a.b.c/runs/control-1', '2026-11-30T101019227Z-a.b.c-control-1'],
+    ['2026-11-30T101019227Z/store/run/2026-11-30T101019228Z', 'run-2026-11-30T101019228Z'],
+  ])('of %s is called so that no other is', async (below, called) => {
+    const folder = join(temporary, 'named', below);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'history.jsonl'), '');
+    const { name } = await bundle(folder);
+    expect(name).toBe(called);
+  });
+
   it('has the same bytes whenever and wherever it is made, and names nobody', async () => {
     const elsewhere = join(temporary, 'other store/run/2026-11-30T101019227Z');
     cpSync(run, elsewhere, { recursive: true });
