@@ -7,7 +7,7 @@
  * Invariant: what stands at the target is whole or not there, and nothing is ever overwritten.
  */
 import { createWriteStream, existsSync, linkSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { archiveOf } from '../../docker/archive.ts';
