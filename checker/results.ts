@@ -299,8 +299,8 @@ export interface NightResults {
   readonly usedMs: number;
   /**
    * `all-run`: every pair that was declared; `budget`: what was left did not fit into it; `unfinished`: interrupted, or
-   * still going on.
+   * still going on; `shard-missing`: put together from shards that are not all there.
    */
-  readonly ended: 'all-run' | 'budget' | 'unfinished';
+  readonly ended: 'all-run' | 'budget' | 'unfinished' | 'shard-missing';
   readonly cells: readonly NightCell[];
 }

@@ -294,8 +294,10 @@ const nightResultsSchema = z
     budgetMs: z.number().nonnegative(),
     usedMs: z.number().nonnegative(),
     ended: z
-      .enum(['all-run', 'budget', 'unfinished'])
-      .describe('Whether every pair was run, the budget ended before that, or the night can still be resumed.'),
+      .enum(['all-run', 'budget', 'unfinished', 'shard-missing'])
+      .describe(
+        'Whether every pair was run, the budget ended before that, the night can still be resumed, or a shard of it is missing.',
+      ),
     cells: z.array(
       z.looseObject({
         name: z.string().describe('builds.workload.faults, by their names in the config file.'),

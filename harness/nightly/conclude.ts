@@ -35,7 +35,8 @@ export function concludeNight(facts: NightFacts, concluded: readonly ConcludedCe
   const results = {
     schemaVersion: 1,
     type: 'night',
-    valid: worstOf(cells.map(({ valid }) => valid)),
+    // Evidence that should be there is missing with a shard.
+    valid: worstOf([...cells.map(({ valid }) => valid), facts.ended === 'shard-missing' ? 'unknown' : true]),
     verdict: '',
     ...facts,
     cells,
@@ -118,6 +119,7 @@ function headOf({ valid, cells, shard, ended, runtime }: NightResults, done: num
   if (valid === false) return `a promise was broken ${share(broken, cells)}: ${named(broken, howBrokenIn(runtime))}`;
   const clean = `no candidate broke a promise ${where}`;
   if (shard !== undefined) return `${clean}, and all shards together give the verdict`;
+  if (ended === 'shard-missing') return `${clean}, but the verdict is unknown without the shard that is missing`;
   const unknown = cells.filter((cell) => cell.valid === 'unknown');
   if (valid === 'unknown')
     return `${clean}, but the verdict is unknown ${share(unknown, cells)} (${named(unknown, nameOf)})`;

@@ -31,7 +31,7 @@ export function mergeNights(
     return { cell, comparison };
   });
   const { runtime, seeds } = first.results;
-  const ended = areAll(parts) ? endOf(parts.map(({ results }) => results.ended)) : 'unfinished';
+  const ended = areAll(parts) ? endOf(parts.map(({ results }) => results.ended)) : 'shard-missing';
   // Shards run at the same time, each with the whole budget.
   const budgetMs = Math.max(...parts.map(({ results }) => results.budgetMs));
   const usedMs = Math.max(...parts.map(({ results }) => results.usedMs));

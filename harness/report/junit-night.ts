@@ -42,7 +42,7 @@ function notRun(done: number, declared: number, ended: NightResults['ended']): O
   const message = `${done} of ${counted(declared, 'pair')} were run`;
   return ended === 'budget'
     ? { is: 'skipped', message: `${message}: the others did not fit into the budget` }
-    : { is: 'error', type: 'unfinished', message };
+    : { is: 'error', type: ended === 'shard-missing' ? ended : 'unfinished', message };
 }
 
 function outcomeOfCell(cell: NightCell, ofShard: boolean): Outcome {

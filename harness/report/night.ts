@@ -73,6 +73,8 @@ function early({ ended }: NightResults): string {
       return ' The clock, not the outcome, has set the number of runs: intervals and p are good approximations.';
     case 'unfinished':
       return ' The night is not finished: its p-values are not to be read yet.';
+    case 'shard-missing':
+      return ' A shard is missing: the p-values are not to be read without it.';
   }
 }
 
