@@ -3,10 +3,12 @@
  *
  * The calling thread works too: it takes its first job at once, while the workers are still loading their code, so that
  * a search that ends after a moment never waits for them. Workers get jobs in blocks, since a message costs as much as a
- * small job; a block lasts about a tenth of a second, so that little is under way when nothing more is wanted. What a job does is a module with one exported function, `runJob`, loaded by every thread.
+ * small job; a block lasts about a tenth of a second, so that little is under way when nothing more is wanted. What a job does is a module with one
+ * exported function, `runJob`, loaded by every thread.
  *
  * Invariant: results are handed on in the order of the jobs, whoever finished first; so what a search finds does not
- * depend on how many threads searched. So many jobs as `ahead` says are under way or wait for an earlier one. A thread that dies is a failure of the environment, never a result.
+ * depend on how many threads searched. So many jobs as `ahead` says are under way or wait for an earlier one. A thread
+ * that dies is a failure of the environment, never a result.
  */
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
@@ -55,6 +57,11 @@ const threadsPerCore = 4;
 /** As many threads as were asked for, but no more than there are jobs, nor than the machine can keep busy. */
 export function usefulThreads(wanted: number, jobs: number): number {
   return Math.max(1, Math.min(wanted, jobs, threadsPerCore * defaultThreads()));
+}
+
+/** How many jobs a worker gets after a block of so many that took it so long. */
+export function nextBlock(block: number, tookMs: number, longest: number): number {
+  return tookMs < BLOCK_MS ? Math.min(2 * block, longest) : Math.ceil(block / 2);
 }
 
 /**
@@ -210,8 +217,7 @@ class Pool<Job, Result> {
     for (const [index, result] of answer.results.entries()) this.#done.set(answer.first + index, result);
     lane.busy -= 1;
     const nowMs = performance.now();
-    const isShort = nowMs - lane.sinceMs < BLOCK_MS;
-    lane.block = isShort ? Math.min(2 * lane.block, this.#longestBlock) : Math.ceil(lane.block / 2);
+    lane.block = nextBlock(lane.block, nowMs - lane.sinceMs, this.#longestBlock);
     lane.sinceMs = nowMs;
     this.#feed(lane);
     this.#wake();

@@ -1,6 +1,6 @@
 /** The pool: results in order, from every thread; failures in one line; nothing left running. */
 import { describe, expect, it } from 'vitest';
-import { defaultThreads, runJobs, usefulThreads, type PoolOptions } from '../../../harness/explore/pool.ts';
+import { defaultThreads, nextBlock, runJobs, usefulThreads, type PoolOptions } from '../../../harness/explore/pool.ts';
 import type { PoolJob, runJob } from './pool-module.ts';
 
 type Result = ReturnType<typeof runJob>;
@@ -65,8 +65,10 @@ describe('the pool', () => {
     expect(await mostUnderWay(400, 100_000, { ahead: 20 })).toBeLessThanOrEqual(21);
   });
 
-  it('gives a worker few jobs at a time where each takes long', async () => {
-    expect(await mostUnderWay(36, 6_000_000)).toBeLessThanOrEqual(20);
+  it('gives a worker more and more jobs at a time, and fewer where they take long', () => {
+    const grown = [1, 1, 1, 1, 1, 1].reduce((block, tookMs) => nextBlock(block, tookMs, 16), 1);
+    expect(grown).toBe(16);
+    expect([16, 8, 4, 2, 1].map((block) => nextBlock(block, 1_000, 16))).toEqual([8, 4, 2, 1, 1]);
   });
 
   it('says in one line that a thread died, and which code it ended with', async () => {
