@@ -28,6 +28,7 @@ import { registerNightly } from './nightly.ts';
 import { registerReplay } from './replay.ts';
 import { registerReport } from './report.ts';
 import { registerRun } from './run.ts';
+import { printable } from '../printable.ts';
 import { registerScenario } from './scenario.ts';
 import { registerServe } from './serve.ts';
 import { registerShow } from './show.ts';
@@ -95,6 +96,6 @@ function exitCodeOf(error: unknown): number {
 }
 
 function complain(message: string, code: number): number {
-  console.error(`tidemark: ${message}`);
+  console.error(`tidemark: ${printable(message)}`);
   return code;
 }
