@@ -10,6 +10,7 @@ import type { Command } from 'commander';
 import type { ComparisonResults, NightResults } from '../../checker/results.ts';
 import type { RunCopy, ShardFolder } from '../compare/merge-folders.ts';
 import { EnvironmentError, UsageError, environmentErrorFrom } from '../errors.ts';
+import { printable } from '../printable.ts';
 import { createProgress, paint, type Progress } from '../progress.ts';
 import { counted, listInWords } from '../report/words.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
@@ -64,7 +65,8 @@ async function mergeReports(named: readonly string[], { store, json }: MergeFlag
   const { directory, failure } = await keep(store, merged);
   merged.tell(progress);
   const unreported = directory === null ? null : await merged.report(directory, progress);
-  progress.line(`again   ${merged.results.command}`);
+  // As the first shard has it, which may come from anywhere.
+  progress.line(`again   ${printable(merged.results.command)}`);
   progress.line(seed);
   if (json) process.stdout.write(`${JSON.stringify(merged.results, null, 2)}\n`);
   // The verdict stands without its files.
