@@ -9,6 +9,7 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError, environmentErrorFrom } from '../errors.ts';
+import { isLock } from '../nightly/lock.ts';
 import { isWithin } from '../within.ts';
 
 export interface BundleContents {
@@ -66,7 +67,7 @@ export function contentsOf(root: string): BundleContents {
       if (entry.isDirectory()) {
         directories.push(name);
         waiting.push(name);
-      } else if (name === 'lock.json')
+      } else if (isLock(name))
         left.push({ name, why: 'it says which process of this machine has the night', needed: false });
       else if (isHalfWritten(entry.name)) left.push({ name, why: 'it is half written', needed: false });
       else {

@@ -64,7 +64,7 @@ async function nightly(file: string, flags: NightlyFlags): Promise<number> {
   const config = readNightConfig(file);
   const progress = createProgress();
   const night = await (flags.resume === undefined ? newNight(file, config, flags) : storedNight(file, config, flags));
-  const { lockNight } = await import('../nightly/folder.ts');
+  const { lockNight } = await import('../nightly/lock.ts');
   const { runNight } = await import('../nightly/night.ts');
   const directory = night.directory ?? (await createNight(night.declared, flags));
   const unlock = lockNight(directory);

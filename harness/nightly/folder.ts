@@ -1,16 +1,15 @@
 /**
  * The folder of a night, `store/nightly/<time>/`: what was declared, in `night.json`, before the first pair; the ledger;
- * a lock, so that nobody resumes a night that goes on; and one folder for each cell, which is that of a comparison.
+ * its lock (`lock.ts`); and one folder for each cell, which is that of a comparison.
  *
  * Invariant: a night is resumed as it was declared or not at all. A config file that was changed since then is refused,
  * with the first field that differs.
  */
-import { linkSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { ownerState, thisProcess } from '../../docker/labels.ts';
-import { EnvironmentError, UsageError, environmentErrorFrom, errorCode } from '../errors.ts';
+import { EnvironmentError, UsageError, errorCode } from '../errors.ts';
 import type { RunConfig } from '../plan/config.ts';
 import type { Shard } from '../plan/shard.ts';
 import { demandFile, mostTextBytes } from '../regular-file.ts';
@@ -37,14 +36,6 @@ const declaredSchema = z.looseObject({
   seeds: z.object({ from: z.number(), count: z.number() }),
   shard: z.object({ index: z.number(), count: z.number() }).optional(),
   runtime: z.enum(['sim', 'local', 'docker']),
-});
-
-const ownerSchema = z.object({
-  machine: z.string(),
-  bootId: z.string(),
-  pidNamespace: z.string(),
-  pid: z.number(),
-  startTicks: z.string(),
 });
 
 export function writeDeclared(directory: string, declared: Declared): void {
@@ -126,77 +117,4 @@ export function differenceOf(then: unknown, now: unknown, path: readonly string[
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Takes the night for this process, of several that try at once for one alone. Returns what gives it back. */
-export function lockNight(directory: string): () => void {
-  const path = join(directory, 'lock.json');
-  try {
-    for (let attempt = 0; !placeLock(path); attempt += 1) {
-      if (attempt >= LOCK_ATTEMPTS_MAX || isTaken(path) || !removeDeadLock(path)) {
-        throw new EnvironmentError(
-          `${shownPath(directory)} is still going on: wait for it; if it surely is not, remove ${shownPath(path)}`,
-        );
-      }
-    }
-  } catch (error) {
-    throw environmentErrorFrom(error, `cannot lock ${directory}`);
-  }
-  return () => rmSync(path, { force: true });
-}
-
-/** Each means that another process took the lock and died in between. */
-const LOCK_ATTEMPTS_MAX = 10;
-
-/** Puts the lock there whole, so that nobody takes half of one for that of the dead; false where there is one. */
-function placeLock(path: string): boolean {
-  const temporary = `${path}.${process.pid}.tmp`;
-  const text = `${JSON.stringify(thisProcess())}\n`;
-  try {
-    writeFileSync(temporary, text);
-    try {
-      linkSync(temporary, path);
-    } catch (error) {
-      if (errorCode(error) === 'EEXIST') throw error;
-      // Not every file system has links.
-      writeFileSync(path, text, { flag: 'wx' });
-    }
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false;
-    throw error;
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
-/** Moves the lock out of the way; false, and back again, where it meanwhile is that of somebody else who took it first. */
-function removeDeadLock(path: string): boolean {
-  const aside = `${path}.dead.${process.pid}.tmp`;
-  try {
-    renameSync(path, aside);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return true;
-    throw error;
-  }
-  const isDead = !isTaken(aside);
-  if (isDead) rmSync(aside, { force: true });
-  else renameSync(aside, path);
-  return isDead;
-}
-
-/** Whether a process that lives, or may live, has the lock. */
-function isTaken(path: string): boolean {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch {
-    return false;
-  }
-  try {
-    return ownerState(ownerSchema.parse(JSON.parse(text))) !== 'dead';
-  } catch {
-    // Half written by a process that was killed.
-    return false;
-  }
 }

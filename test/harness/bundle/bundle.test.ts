@@ -140,11 +140,11 @@ describe('a bundle', () => {
   it('of a night that was killed leaves out the lock, which names a machine', () => {
     const night = join(temporary, 'locked');
     mkdirSync(join(night, 'runs'), { recursive: true });
-    for (const name of ['lock.json', 'runs/lock.json', 'results.json']) writeFileSync(join(night, name), '{}');
+    for (const name of ['lock-1.json', 'runs/lock-1.json', 'results.json']) writeFileSync(join(night, name), '{}');
     const contents = contentsOf(night);
-    expect(contents.files.map(({ name }) => name)).toEqual(['results.json', 'runs/lock.json']);
+    expect(contents.files.map(({ name }) => name)).toEqual(['results.json', 'runs/lock-1.json']);
     expect(contents.left).toEqual([
-      { name: 'lock.json', why: 'it says which process of this machine has the night', needed: false },
+      { name: 'lock-1.json', why: 'it says which process of this machine has the night', needed: false },
     ]);
   });
 

@@ -3,13 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { thisProcess } from '../../../docker/labels.ts';
-import { EnvironmentError, UsageError } from '../../../harness/errors.ts';
+import { UsageError } from '../../../harness/errors.ts';
 import { concludeNight } from '../../../harness/nightly/conclude.ts';
 import {
   differenceOf,
   isOver,
-  lockNight,
   newestUnfinished,
   readDeclared,
   writeDeclared,
@@ -87,19 +85,5 @@ describe('two configs', () => {
     );
     expect(differenceOf(config, { ...config, runtime: 'sim' })).toBe('runtime is "sim", and was absent');
     expect(differenceOf(config, { ...config, faults: {} })).toBe('faults.f is absent, and was {}');
-  });
-});
-
-describe('the lock of a night', () => {
-  it('is refused to others while its process lives, and taken from one that is dead', () => {
-    const directory = night('2026-01-01');
-    const unlock = lockNight(directory);
-    expect(() => lockNight(directory)).toThrow(EnvironmentError);
-    expect(() => lockNight(directory)).toThrow(/is still going on: wait for it/);
-    unlock();
-    writeFileSync(join(directory, 'lock.json'), JSON.stringify({ ...thisProcess(), startTicks: '1' }));
-    lockNight(directory)();
-    writeFileSync(join(directory, 'lock.json'), '{"mach');
-    lockNight(directory)();
   });
 });

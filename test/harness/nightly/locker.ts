@@ -1,6 +1,6 @@
 /** A process that tries to lock a night whenever it is told a moment for it, and says whether it got it. */
 import { EnvironmentError } from '../../../harness/errors.ts';
-import { lockNight } from '../../../harness/nightly/folder.ts';
+import { lockNight } from '../../../harness/nightly/lock.ts';
 
 const [, , directory = ''] = process.argv;
 
