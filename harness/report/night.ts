@@ -127,7 +127,7 @@ function figuresTable(cells: readonly NightCell[]): Markup {
         html`<tr>
           ${first ? html`<th scope="row" rowspan="2">${cell.name}</th>` : null}
           <td>${build.build}</td>
-          ${figureCells(build)} ${first ? html`<td class="number" rowspan="2">${pOf(cell, cells.length)}</td>` : null}
+          ${figureCells(build)} ${first ? html`<td rowspan="2">${pOf(cell, cells.length)}</td>` : null}
         </tr>`,
     ),
   );
