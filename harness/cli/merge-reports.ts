@@ -14,7 +14,7 @@ import { printable } from '../printable.ts';
 import { createProgress, paint, type Progress } from '../progress.ts';
 import { counted, listInWords } from '../report/words.ts';
 import { createStoreDirectory, pointLatest } from '../store.ts';
-import { tellReport, tellVerdict } from './tell-comparison.ts';
+import { tellReport, tellVerdict, type Unwritten } from './tell-comparison.ts';
 import { tellNight, tellNightReports } from './tell-night.ts';
 
 interface MergeFlags {
@@ -32,7 +32,7 @@ interface Merged {
   readonly copies: readonly RunCopy[];
   readonly write: (directory: string) => void;
   readonly tell: (progress: Progress) => void;
-  readonly report: (directory: string, progress: Progress) => Promise<{ readonly error: unknown } | null>;
+  readonly report: (directory: string, progress: Progress) => Promise<Unwritten | null>;
   /** What failed in the environment of a shard, if something did. */
   readonly failed: string | null;
   readonly exitCode: number;

@@ -14,10 +14,20 @@ export function tellVerdict(progress: Progress, results: ComparisonResults): voi
 }
 
 /** Writes the report and says where it is; what kept it from being written, if something did. */
-export async function tellReport(directory: string, progress: Progress): Promise<{ readonly error: unknown } | null> {
+export async function tellReport(directory: string, progress: Progress): Promise<Unwritten | null> {
   const { writeComparisonReport } = await import('../report/comparison.ts');
+  return tellFiles(progress, () => writeComparisonReport(directory));
+}
+
+/** What kept a report from being written. */
+export interface Unwritten {
+  readonly error: unknown;
+}
+
+/** Lets a report be written, and says where it and the results beside it are. */
+export function tellFiles(progress: Progress, write: () => string): Unwritten | null {
   try {
-    const report = shownPath(writeComparisonReport(directory));
+    const report = shownPath(write());
     progress.line(`report  ${report}`);
     progress.line(`results ${join(report, '..', 'results.json')}`);
     return null;

@@ -7,7 +7,7 @@ import { exitCodes } from '../errors.ts';
 import { exitCodeOfNight } from '../nightly/conclude.ts';
 import { paint, type Progress } from '../progress.ts';
 import { counted } from '../report/words.ts';
-import { shownPath } from '../shown-path.ts';
+import { tellFiles, type Unwritten } from './tell-comparison.ts';
 
 export function tellNight(progress: Progress, results: NightResults): void {
   const { valid, verdict, cells } = results;
@@ -26,16 +26,11 @@ export async function tellNightReports(
   directory: string,
   { cells }: NightResults,
   progress: Progress,
-): Promise<{ readonly error: unknown } | null> {
+): Promise<Unwritten | null> {
   const { writeComparisonReport } = await import('../report/comparison.ts');
   const { writeNightReport } = await import('../report/night.ts');
-  try {
+  return tellFiles(progress, () => {
     for (const { folder } of cells) writeComparisonReport(join(directory, folder));
-    const report = shownPath(writeNightReport(directory));
-    progress.line(`report  ${report}`);
-    progress.line(`results ${join(report, '..', 'results.json')}`);
-    return null;
-  } catch (error) {
-    return { error };
-  }
+    return writeNightReport(directory);
+  });
 }

@@ -25,27 +25,16 @@ type JointlyBound = Pick<
 /** What each of them is called where it was written. */
 export type JointNames = Readonly<Record<keyof JointlyBound, string>>;
 
-/** As a stored configuration has them. */
-const fieldNames: JointNames = {
-  brokers: 'brokers',
-  replicationFactor: 'replicationFactor',
-  minInsyncReplicas: 'minInsyncReplicas',
-  settleTimeoutMs: 'settleTimeoutMs',
-  replicaLagTimeMaxMs: 'replicaLagTimeMaxMs',
-  brokerSessionTimeoutMs: 'brokerSessionTimeoutMs',
-  heartbeatIntervalMs: 'heartbeatIntervalMs',
-  fetchMaxWaitMs: 'fetchMaxWaitMs',
-};
-
-/** The first rule that is broken; null where none is. */
-export function jointFlawOf(config: JointlyBound, names: JointNames = fieldNames): string | null {
+/** The first rule that is broken; null where none is. Without names each field is called as it is. */
+export function jointFlawOf(config: JointlyBound, names?: JointNames): string | null {
   const { brokers, replicationFactor, minInsyncReplicas } = config;
-  const ms = (field: keyof JointlyBound): string => `${names[field]} ${config[field]}ms`;
+  const called = (field: keyof JointlyBound): string => names?.[field] ?? field;
+  const ms = (field: keyof JointlyBound): string => `${called(field)} ${config[field]}ms`;
   if (replicationFactor > brokers) {
-    return `${names.replicationFactor} ${replicationFactor} needs as many brokers: lower it, or raise ${names.brokers} (now ${brokers})`;
+    return `${called('replicationFactor')} ${replicationFactor} needs as many brokers: lower it, or raise ${called('brokers')} (now ${brokers})`;
   }
   if (minInsyncReplicas > replicationFactor) {
-    return `${names.minInsyncReplicas} ${minInsyncReplicas} exceeds ${names.replicationFactor} ${replicationFactor}: no write could ever be acknowledged`;
+    return `${called('minInsyncReplicas')} ${minInsyncReplicas} exceeds ${called('replicationFactor')} ${replicationFactor}: no write could ever be acknowledged`;
   }
   if (config.brokerSessionTimeoutMs < 2 * config.heartbeatIntervalMs) {
     return `${ms('brokerSessionTimeoutMs')} must be at least twice ${ms('heartbeatIntervalMs')}`;
